@@ -1,12 +1,11 @@
 """Records which parts of the history are stored, and finds the missing parts.
 
-The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
-a time, depending on the source. The store's state records the instant at which each part of the history was last
-filled.
+The history of prices is filled one calendar year at a time, and the history of covariates one month or one day at a
+time, depending on the source. The store's state records the instant at which each part of the history was last filled.
 
-The history of weather runs is filled day by day. The back-fill limits its requests per hour and per 24 hours, because
-sources of weather runs limit requests. If a run is unavailable, the back-fill requests the run three more times, after
-pauses of one, three and nine days.
+The history of weather model runs is filled day by day. The back-fill limits its requests per hour and per 24 hours,
+because sources of weather model runs limit requests. If a run is unavailable, the back-fill requests the run three more
+times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -59,10 +58,7 @@ def unavailable_days_key(source: str) -> str:
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the UTC day from which the back-fill fills a source's history.
-
-    If the history is filled month by month, the returned day is the first day of a month.
-    """
+    """Return the first UTC day of a source's history, or of its first month if the history is filled by month."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
@@ -71,9 +67,8 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
-    `total` is the number of days to fill. `done` days are stored, and `lacking` days are unavailable.
-
-    The back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
+    `total` is the number of days to fill. `done` days are stored, and `lacking` days are unavailable. The back-fill
+    continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
     """
 
     done: int
@@ -116,15 +111,12 @@ def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Mark years, months or days as not filled if they were filled at `since_ts` or later.
-
-    The back-fill then fills these years, months or days again. Raises StoreError.
-    """
+    """Mark the years, months or days that were filled at `since_ts` or later as not filled. Raises StoreError."""
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return the instant at which each year, month or day was last filled."""
+    """Return the instant at which each year, month or day of the history was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
@@ -143,10 +135,7 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing parts of a source's history, newest first.
-
-    Each part is a day or a month. A month is given by its first day.
-    """
+    """Return the missing days of a source's history, or the first days of the missing months, newest first."""
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
@@ -176,10 +165,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether a day may be requested now.
-
-    `asked` gives the instant of the last request for the day, and the number of all requests for the day.
-    """
+    """Return whether a day may be requested now. `asked` is (instant of the last request, number of requests)."""
     if asked is None:
         return True
     at, times = asked
@@ -187,10 +173,7 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years whose prices the back-fill has to fetch.
-
-    The newest year comes first, because forecasts need the newest prices most.
-    """
+    """Return the years whose prices are missing, newest first, because forecasts need the newest prices most."""
     filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
@@ -198,10 +181,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts of a year, newest first. No part ends after the day `last`.
-
-    Each part is requested separately, and is given by its first and its last day.
-    """
+    """Return the first and the last day of each part of a year up to the day `last`, newest part first."""
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
@@ -222,10 +202,9 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 
 
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates.
+    """Delete damaged prices and covariates, so that the back-fill fetches them again. Raises StoreError.
 
-    The back-fill then fills the years, months or days of the deleted rows again. Other damaged rows stay in the
-    database and are logged, because no source can provide these rows again. Raises StoreError.
+    Damaged rows of other tables stay in the database and are logged, because no source can provide their data again.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -242,7 +221,7 @@ def _forget_damaged(
 ) -> None:
     """Mark the years, months or days of removed damaged rows as not filled.
 
-    If any removed row has an unreadable instant, mark all years, months or days as not filled.
+    If the instant of a removed row is unreadable, mark all years, months or days as not filled.
     """
     instants = [cells[column] for cells in removed]
     if not instants:
@@ -255,10 +234,7 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return a source's removed rows, except rows with an unreadable `run_ts`.
-
-    If rows with an unreadable `run_ts` were included, the back-fill would request all runs again.
-    """
+    """Leave out rows with an unreadable `run_ts`, because they would make the back-fill request all runs again."""
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
 

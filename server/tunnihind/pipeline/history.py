@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A fingerprint of a store's prices and covariates. If prices or covariates change, the fingerprint changes."""
+    """A fingerprint that changes if the prices or covariates of a store change."""
 
     instance: str
     address: str
@@ -38,19 +38,13 @@ class _State:
 
 
 class KeptArchive:
-    """Reads archives from a store, and keeps the last archive in memory.
-
-    Reading years of history takes longer than making a forecast.
-    """
+    """Keeps the last history that was read, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
-        """Return the history that a forecaster needs at `as_of`. The history may begin earlier than needed.
-
-        Raises StoreError.
-        """
+        """Return the history that a forecaster needs at `as_of`, or a longer history. Raises StoreError."""
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept

@@ -1,8 +1,8 @@
 """Stores in files what a model has learnt, so that a new process does not need to replay the past.
 
 Each file contains what a model has learnt from one state of the history. The file's name is a digest of the history,
-the model and the machine. If the history, the model or the machine changes, the server looks for a file with another
-name. If two servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
+the model and the machine. If two servers write a file with the same name, both write the same bytes. Any file may be
+deleted at any time.
 """
 
 import errno
@@ -56,10 +56,7 @@ class LearntFiles:
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the `Learnt` that is stored in the file for `name`.
-
-        If the file is missing or damaged, return None.
-        """
+        """Return the `Learnt` from the file for `name`, or None if the file is missing or damaged."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -81,7 +78,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store `learnt` in the file for `name`. Then delete the files that have been unused for the longest time.
+        """Store `learnt` in the file for `name`, and delete the least recently used files.
 
         If the file can't be written, log a warning.
         """
@@ -92,7 +89,7 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # The write is not forced onto the disk. After a power cut, the digest shows whether the file is damaged.
+            # The file is not flushed to the disk. After a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:
@@ -125,7 +122,7 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the files that have been unused for the longest time, and the unfinished files of killed processes."""
+        """Delete the least recently used files, and the unfinished files of killed processes."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])

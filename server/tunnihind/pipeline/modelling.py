@@ -48,10 +48,7 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast some of the past days that the scores need. A call takes about a second.
-
-        Raises StoreError, WorkerError.
-        """
+        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError."""
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
@@ -101,10 +98,8 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
     """Return the folder of the files that store what a zone's model has learnt.
 
-    If the database is an SQLite file, the folder is beside this file. If the database is on a server, the folder is in
-    the user's data folder.
-
-    If the database is in memory, return None, because no other process can use such a database.
+    The folder is beside the SQLite file, or in the user's data folder if the database is on a server. If the database
+    is in memory, return None, because no other process can use the database.
     """
     if store.database.system.path is not None:
         return Path(f"{store.database.system.path}-learnt") / zone
@@ -112,10 +107,7 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
-    """Forecast a market's prices from the stored data that were known at `as_of`.
-
-    Raises NothingToForecast, StoreError.
-    """
+    """Forecast a market's prices from the data known at `as_of`. Raises NothingToForecast, StoreError."""
     kept = _kept_forecaster(store, market)
     known = kept.known(store, as_of)
     runs = Runs.made_by(kept.forecaster, known)
@@ -133,8 +125,8 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 class PastForecasts:
     """The forecasts that one call of `forecast_past_days` made.
 
-    `lacking` is the number of days that are still to be forecast. `past` is the result of `BacktestBook.state_of_past`
-    before the forecasts were made.
+    `lacking` is the number of days that are still to be forecast. `past` is the value that `BacktestBook.state_of_past`
+    returned before the forecasts were made.
     """
 
     forecasts: tuple[NextDay, ...]
@@ -149,12 +141,12 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some of the past days that the scores at `as_of` need. If `recent` is true, forecast only recent days.
+    """Forecast some of the past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
-    If `recent` is false, forecast only older days. The oldest days are forecast first. After `slice_s` seconds, the
-    call begins no further forecast. If any day has no forecast yet, the call forecasts at least one day. `model` is the
-    identity under which the server stores the forecasts. The identity comes from the server, because after an upgrade
-    this process may run newer code than the server. Raises StoreError.
+    If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
+    are more than two days old. The call makes at least one missing forecast, and begins no further forecast after
+    `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer code
+    than the server.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -209,15 +201,11 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
-    """Return a zone's prices from `since` on, as known at `as_of`."""
     return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the runs that were issued in about the last 14 weeks. If no run has been scored yet, score all runs.
-
-    Raises StoreError.
-    """
+    """Score the runs of about the last 14 weeks, or all runs if no run has been scored yet. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -234,10 +222,9 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes the runs and the scores outside the server's own process. At any time, at most one modelling process runs.
+    """Makes runs and scores in separate processes, of which at most one runs at a time.
 
-    The modelling process ends soon after its work, so that only the server's own process takes memory between two
-    hourly runs.
+    A process ends soon after its work, so that it takes no memory between two hourly runs.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -252,11 +239,11 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast some of the past days that the scores need. A call takes about a second.
+        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
 
-        The process that makes the hourly runs also forecasts the recent days, because its model needs hardly any
-        further learning for these days. A second process forecasts the older days, and then ends. The second process
-        has the lowest priority, because its learning takes a long time. Raises StoreError, WorkerError.
+        The process that makes the hourly runs also forecasts the last two days, for which its model needs hardly any
+        further learning. A separate process with the lowest priority forecasts all days before the last two days,
+        because its learning takes a long time.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -284,10 +271,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do `work` in the process of `worker`. By default, `worker` is the worker of the hourly runs.
-
-        First end the other worker's process, to free its memory.
-        """
+        """Do `work` in the process of `worker`, after ending the other worker's process to free its memory."""
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
@@ -295,10 +279,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even during a backtest.
-
-        Ending the processes is safe, because they never write to the store.
-        """
+        """End the processes at once, even in the middle of work. The processes never write to the store."""
         self._worker.close()
         self._past_worker.close()
 

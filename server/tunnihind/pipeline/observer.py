@@ -2,10 +2,7 @@
 
 
 class Observer:
-    """An observer that does nothing. At each event, the pipeline calls a method of its observer.
-
-    A subclass overrides the methods that it needs. An override must not raise an error.
-    """
+    """An observer that ignores all events of the pipeline. Methods of subclasses must not raise errors."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""
@@ -14,4 +11,4 @@ class Observer:
         """Note that a source's prices of a delivery day have just been held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Record that `done` of the `total` parts of a history are filled."""
+        """Note that `done` of the `total` parts of a history are filled."""

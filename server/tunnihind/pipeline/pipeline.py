@@ -114,9 +114,9 @@ class Pipeline:
         """This number increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Do due tasks until cancelled. Calls `on_change` after every task, because the store may have changed."""
+        """Do due tasks until cancelled. Call `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
-        # Since the last call, another server with other settings may have run the pipeline.
+        # Since the last call of `run`, another server with other settings may have run the pipeline.
         self._has_forgotten_others = False
         try:
             while True:
@@ -131,9 +131,9 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do tasks until none is due. Skip the jobs in `without`.
+        """Do tasks until none is due. Return whether all tasks succeeded and all forecasts were made.
 
-        Return whether every task succeeded and every forecast was made.
+        Skip the jobs in `without`.
         """
         self._on_change = on_change
         try:
@@ -167,20 +167,16 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the tries of all tasks, because a copy has replaced the database.
-
-        The copy may lack the sources' last answers.
-        """
+        """Forget all tries, because a copy that has replaced the database may lack the sources' last answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, delete the stored state of sources that are no longer in the settings."""
+        """Delete the stored state of sources that are no longer in the settings, once after each start."""
         if not self._has_forgotten_others:
-            # If the store can't be written, the next task reports the error. The deletion is tried again before the
-            # next task.
+            # If the store can't be written, the next task reports the error, and the deletion is retried.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -189,10 +185,7 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task.
-
-        If the task has to wait long for a covariate source or for the model, leave the task running and return.
-        """
+        """Do a task. If the task waits long for a covariate source or the model, return and leave the task running."""
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
@@ -221,8 +214,7 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # The running tasks are listed before the situation is read. A task that ends while the situation is read then
-        # ends the sleep at once.
+        # Running tasks are listed before the situation is read, so a task that ends in the meantime ends the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -254,9 +246,8 @@ class Pipeline:
     def _under_way(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        Each covariate source gets only one request at a time. Only one zone is scored at a time, because the process
-        keeps the model of only one zone. If several zones took turns, their models would have to learn again at each
-        turn.
+        Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
+        process keeps the model of only one zone. Another zone's model would have to learn everything again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -269,8 +260,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The process that makes forecasts has found a damaged store. Maybe a copy was just replacing the
-                # database file.
+                # The modelling process has found damage, perhaps because a copy was just replacing the database file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -285,8 +275,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
-        # noticed when the lease is next renewed.
+        # Failures of a source and the loss of the database file are already in the log. The next renewal of the lease
+        # detects its loss.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -303,7 +293,7 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One request covers all held-back days. Many requests to a slow source would delay urgent tasks.
+                # One request covers all held-back days, because many requests to a slow source delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -316,10 +306,7 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Fetch the prices of all windows, one window at a time.
-
-        Each window is given by its first and its last delivery day.
-        """
+        """Fetch the prices of all windows in turn. A window is (first delivery day, last delivery day)."""
         added = Added()
         for first, last in windows:
             self.steps += 1
@@ -329,15 +316,13 @@ class Pipeline:
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     def _of(self, task: Task) -> Market:
-        """Return the market of a task."""
         return next(market for zone, market in self._markets.items() if zone == task.zone)
 
     async def _forecast(self, market: Market, now: int) -> None:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # If there is nothing to forecast, the task counts as done. The task is due again at the next full hour, or
-            # when new prices are stored.
+            # If there is nothing to forecast, the task is done until new data arrive or the next full hour begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -347,11 +332,7 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the forecasts of past days.
-
-        If the forecasts of all past days are stored, make and store the scores. Each call makes forecasts that are not
-        stored yet, also after a restart. The call that makes the scores also records the time of scoring.
-        """
+        """Make and store some missing forecasts of past days. If no forecast is missing, make and store the scores."""
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
         if part.forecasts:
@@ -390,10 +371,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the outcome of a request for a day.
-
-        If enough new days are stored for another forecast, also record the instant.
-        """
+        """Record the outcome of a request for a day, and the present time if another forecast is now worthwhile."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -412,8 +390,7 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        The pause before the next request for the day grows with each failure. If the answer is still invalid at the
-        third failure, the day is recorded as unavailable.
+        If the answer is still invalid at the third failure, record the day as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -426,8 +403,5 @@ class Pipeline:
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the part of the history to fill next.
-
-    After each failure, return the next part in `missing`, so that one failing part does not block the other parts.
-    """
+    """Return the part to fill next. After a failure, choose another part, so that no part blocks the other parts."""
     return missing[tries.failures % len(missing)]

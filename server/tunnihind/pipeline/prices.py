@@ -34,10 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One request to all price sources, and the answers so far.
-
-    `is_over` is true when `ingest` no longer waits for answers.
-    """
+    """A request to all price sources, and the answers so far. `is_over` is true once `ingest` waits no longer."""
 
     first: date
     last: date
@@ -51,8 +48,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers of one round of requests are settled together. If an answer comes after the end of its round, this
-    answer is settled alone. While a source is still answering, the source gets no other request.
+    The answers of one round of requests are settled together, but an answer after the end of the round is settled
+    alone. A source that is still answering gets no other request.
     """
 
     def __init__(
@@ -78,9 +75,9 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Fetch the prices of the delivery days from `first` to `last` from all sources, and settle the prices.
 
-        Calls `on_change` whenever the store may have changed. Returns the numbers of new and corrected prices that were
+        Call `on_change` whenever the store may have changed. Return the numbers of new and corrected prices that were
         stored before the round was over. Raises StoreError. If no source gave a usable answer, raises the SourceError
-        with the shortest pause. If a source asks for a pause, `SourceCaller` waits.
+        with the shortest pause.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -103,7 +100,7 @@ class PriceIngest:
             await asyncio.wait(self._asking.values())
 
     async def close(self) -> None:
-        """Cancel all running requests, and wait until these requests have ended."""
+        """Cancel all running requests, and wait for their end."""
         for question in self._asking.values():
             question.cancel()
         await self.finish()
@@ -152,7 +149,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Fetch a source's prices for a round. If the round is already over, settle the fetched prices at once.
+        """Fetch a source's prices for a round of requests. If the round is over, settle the prices at once.
 
         Raises SourceError, StoreError.
         """

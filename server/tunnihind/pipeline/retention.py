@@ -1,21 +1,20 @@
 """Deletes stored rows that are no longer needed.
 
-All recent runs are kept. For each older day, two runs are kept: the last run before gate closure and the last run of
-the day.
+Runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate closure.
+The scores of all runs are kept for ever.
 
-The rule for runs also applies to the issues of covariates. The last issue before gate closure is kept, because a
-forecast of the next day may have used this issue. The last issue before `issue_instant` is kept too, because forecasts
-of past days use the data known at this instant. Because these issues are kept, training uses weather forecasts of the
-same age as in a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep
-the weather runs of 00 and 12 UTC. The back-fill stores only rows that the rules of this module keep, so that it never
-restores deleted rows. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
+Covariate issues older than `COVARIATE_DAYS` days are deleted, with four exceptions. The last issue of each day is kept.
+The last issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue
+before `issue_instant` is kept, because forecasts of past days use the data known at this instant. The 00 UTC weather
+model run is kept, because the model is trained on 00 UTC runs. In effect, the weather model runs of 00 and 12 UTC are
+kept, and training uses weather forecasts of the same age as in a live run. The back-fill stores only rows that `thin`
+would keep, so that the back-fill never restores deleted rows.
 
-A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
-9 MB (3 MB for hours, 6 MB for quarters). A year of weather forecasts takes 11 MB (42 series). A year of ENTSO-E's
-forecasts takes 5 MB (21 series). The rows that are too recent to be deleted take about 5 MB in total. A back-filled
-year of weather forecasts takes 5 MB. A back-filled year of ENTSO-E's forecasts takes 1 MB. The witnesses (the sources'
-prices of the last 60 days) take 0.5 MB. PostgreSQL needs more space for each row and its index entry. A year of prices
-takes 23 MB in PostgreSQL.
+A year of data takes 32 MB in SQLite: 7 MB for prices (140,000 quarters of four zones), 9 MB for runs (3 MB for hours, 6
+MB for quarters), 11 MB for weather forecasts (42 series) and 5 MB for ENTSO-E's forecasts (21 series). A back-filled
+year takes only 5 MB for weather forecasts and 1 MB for ENTSO-E's forecasts. The rows that are too recent to be deleted
+take about 5 MB in total, the witnesses 0.5 MB, and the scores of a year 0.3 MB. PostgreSQL needs more space than SQLite
+for each row and its index entry: a year of prices takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -56,10 +55,7 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """Return the instants of the covariate issues that may be deleted.
 
-    `issues` maps the instant of each issue to the start of the issue's weather run. If the weather run of an issue is
-    unknown, the issue is mapped to None.
-
-    The 00 UTC run of each day is always kept, because the model is trained on these runs.
+    `issues` maps each issue's instant to the start of the issue's weather model run, or to None if there is no run.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
@@ -76,15 +72,12 @@ def covariate_read_times(day: date) -> tuple[int, ...]:
 
 
 def is_first_of_day(run_ts: int | None) -> bool:
-    """Return whether a weather run starts at 00 UTC."""
+    """Return whether a weather model run starts at 00 UTC."""
     return run_ts is not None and run_ts % DAY_S == 0
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the issue instants that are no longer needed.
-
-    An issue is needed if it was the newest issue at one of the `read_times` or at the end of its delivery day.
-    """
+    """Return the issues that were not the newest at any of the `read_times` or at the end of their delivery day."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

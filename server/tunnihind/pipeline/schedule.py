@@ -1,9 +1,9 @@
-"""Decides from the situation and the time which tasks are due. All functions of this module are pure.
+"""Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch, prices are requested every minute until tomorrow's prices are complete. Outside the
-publication watch, prices are requested less often. Each covariate source has its own cadence of requests. If a task
-fails, it is tried again after a pause. The pause grows with each failure. If a recorded instant is in the future, the
-instant is ignored, because the clock has been set back since then.
+During the publication watch (`Market.publication_watch`), prices are requested every minute until tomorrow's prices are
+complete. At other times, prices are requested less often. Each covariate source has its own cadence of requests. A
+failed task is tried again after a pause that grows with each failure. A recorded instant in the future is ignored,
+because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -114,7 +114,7 @@ class ZoneSituation:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The state that decides which tasks are due."""
+    """The facts that decide which tasks are due."""
 
     market: Market
     """The first served market. All markets have the same clock and publication watch."""
@@ -190,11 +190,10 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of the pause before the next request to a source.
+    """Return the end of the pause if a source asks at `now` for a pause of `asked_s` seconds.
 
-    The source asked at `now` for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends
-    when the publication watch begins, because prices are urgent then. But a pause of up to a quarter of an hour is
-    never shortened.
+    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
+    then. A pause of up to 15 minutes is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -206,10 +205,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    By default, the window reaches from two days before today to tomorrow. If earlier prices are missing, the window
-    begins with the first missing day, but at most `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing
-    during the publication watch, the window begins yesterday. The settled prices of yesterday and today show whether
-    the sources' answers are wrong.
+    By default, the request covers the days from two days ago to tomorrow. If prices of the last `CATCH_UP_DAYS` days
+    are missing, the request begins no later than the first missing day. If only tomorrow's prices are missing during
+    the publication watch, the request begins with yesterday, because the settled prices of yesterday and today show
+    whether the sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -222,15 +221,12 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
 
 def next_day(now: float) -> date:
-    """Return the next delivery day."""
+    """Return tomorrow's delivery day."""
     return delivery_day(now) + timedelta(days=1)
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's last failures.
-
-    For a covariate source, the pause depends on the source's cadence.
-    """
+    """Return the pause in seconds after a task's failures. A covariate source's pauses depend on its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -300,7 +296,6 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return the instant at which a zone's scores become due. The scores stay due until they are recorded."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

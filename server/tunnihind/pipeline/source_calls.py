@@ -1,4 +1,4 @@
-"""Sends requests to sources, and logs the failures of sources."""
+"""Sends requests to sources, and logs their failures."""
 
 import asyncio
 import logging
@@ -16,10 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Sends the pipeline's requests to sources.
-
-    If a source asks for a pause, the source gets no request until the pause ends.
-    """
+    """Sends the pipeline's requests to sources. A source that asks for a pause gets no request until the pause ends."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -33,8 +30,7 @@ class SourceCaller:
         """Send a request to a source by calling `question`, and return the answer. Raises SourceError, StoreError.
 
         If the source fails several times in a row, only the first failure is logged as a warning. The warning ends with
-        `advice`. If the source has asked for a pause that has not ended, the call sends no request and raises
-        RateLimited. `asked_pause_end` limits the length of a pause.
+        `advice`. During a pause that the source has asked for, the call sends no request and raises RateLimited.
         """
         self._raise_if_paused(source)
         try:

@@ -103,8 +103,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    By default the GNU C library keeps freed memory that lies between used blocks. After 90 past days have been
-    forecast, the freed memory that the library keeps is a third of the process's memory.
+    By default the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days, a
+    third of the process's memory is freed memory that the library keeps.
     """
     gc.collect()
     with suppress(OSError, AttributeError):

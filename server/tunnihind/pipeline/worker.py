@@ -1,8 +1,8 @@
 """A separate process that runs only while there is work.
 
-The process runs the module `work`. `multiprocessing` and executors are not used, because they would import the server's
-main module into the process. Executors and `multiprocessing` would also start Python's resource tracker, a process that
-never ends. An executor would notice the death of its process only at the next piece of work.
+The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
+the server's main module into the process, and start Python's resource tracker, a process that never ends. An executor
+of `concurrent.futures` would notice the death of its process only at the next piece of work.
 """
 
 import asyncio
@@ -60,10 +60,7 @@ class Worker:
         *,
         is_thrifty: bool = False,
     ) -> None:
-        """Create a worker without a running process.
-
-        If `is_thrifty` is true, the worker's process takes less memory but more time.
-        """
+        """Prepare a worker. If `is_thrifty` is true, the worker's process takes less memory but more time."""
         self._niceness = niceness
         self._is_thrifty = is_thrifty
         self._idle_s = idle_s
@@ -83,8 +80,7 @@ class Worker:
 
         If the work raises a TunnihindError, this call raises the same error. Any other error of the work becomes a
         RuntimeError whose notes contain the traceback. Raises WorkerError if the process can't be started, or if it
-        fails twice during the work. A process fails if it dies or takes too long. Cancelling this call ends the
-        process.
+        dies or exceeds the time limit twice in a row. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -122,7 +118,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # If the process went on, its late result would be taken for the result of the next piece of work.
+            # If the process continued, its late result would be taken for the result of the next piece of work.
             self.close()
             raise
         finally:
@@ -134,7 +130,6 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        """End a process that exceeds the time limit. The work of the ended process begins again in a new process."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
@@ -150,15 +145,12 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # If SIGTERM has ended the process, no warning is needed. The server most likely got a SIGTERM too.
+        # If SIGTERM has ended the process, no warning is needed, because the server most likely got a SIGTERM too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record that a process has sent. The server's log format and level apply.
-
-        Each message is logged only once, because each new process would repeat the message.
-        """
+        """Log a record from the process. Log each message only once, because each new process would repeat it."""
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
@@ -210,10 +202,7 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Do a piece of work, and return its outcome.
-
-        Raises _DiedError if the process dies or is already dead.
-        """
+        """Do a piece of work, and return its outcome. Raises _DiedError if the process dies or is already dead."""
         self._outcome = self._loop.create_future()
         try:
             self._send(work)
@@ -230,14 +219,11 @@ class _Process:
         self._listener.join(_KILL_S)
 
     def end(self) -> None:
-        """End the process, even if it is stopped or hangs."""
+        """End the process, even if it is suspended or hangs."""
         self._process.kill()
 
     def _send(self, message: object) -> None:
-        """Send a message to the process.
-
-        If the process is dead, do nothing, because `_listen` reports the death.
-        """
+        """Send a message to the process. If the process is dead, do nothing, because `_listen` reports the death."""
         with suppress(OSError, ValueError):
             send(self._stdin, message)
 
@@ -275,8 +261,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    All other environment variables may contain secrets, so the server sends these variables in a message. Other users
-    of the machine may be able to read the environment with which a process was started (`/proc/PID/environ`).
+    All other variables may contain secrets, so the server sends these variables in a message. Other users of the
+    machine may be able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -36,9 +36,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The prices of a day in EUR/MWh. The keys are the starts of the periods.
+    """The prices of a day in EUR/MWh, by the start of the period.
 
-    `quarters` has the prices of quarters. `whole_hours` has the prices that were given for whole hours.
+    `quarters` contains the prices of quarters. `whole_hours` contains the prices that were given for whole hours.
     """
 
     quarters: dict[int, float] = field(default_factory=dict)
@@ -53,14 +53,14 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The prices of the day's hours in EUR/MWh. The keys are the starts of the hours.
+        """The prices of the day's hours in EUR/MWh, by the start of the hour.
 
-        If the prices of an hour's quarters are known, the hour's price is the mean of these prices.
+        If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """For each period that both versions have, return a pair of prices. The pairs are in order of time.
+        """Return a pair of prices for each period that both versions have, in order of time.
 
         An hour is paired only if none of its quarters is paired.
         """
@@ -110,10 +110,7 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe the shift in time or the factor that explains the difference from the known prices.
-
-    If neither a shift nor a factor explains the difference, return an empty text.
-    """
+    """Describe a shift or a factor that explains the difference from the known prices, or return an empty text."""
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
     by_ts = {pair.ts: pair.theirs for pair in pairs}
@@ -140,7 +137,7 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Describe a shift in time. Examples are `an hour too late` and `15 minutes too early`."""
+    """Describe a shift in time, such as `an hour too late` or `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

@@ -1,10 +1,8 @@
 """The rule that decides which prices of a zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed if two sources or the
-operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
-words.
-
-While a source repeats the same prices, `since_ts` of its witness stays the same.
+A witness is the newest answer of a source for a complete delivery day. While a source repeats the same prices,
+`since_ts` of its witness stays the same. Settled prices are agreed if two sources or the operator gave them, and
+unconfirmed if only one source gave them. `docs/data.md` explains the rule in plain words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +33,7 @@ looks like a mistake."""
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant of settling. `unconfirmed_from` has the sources of unconfirmed prices. `imported_ts` is
+    `since_ts` is the instant of settling. `unconfirmed_from` names the sources of unconfirmed prices. `imported_ts` is
     the instant at which the operator last gave a price of the day, or 0.
     """
 
@@ -55,8 +53,8 @@ class Ruling:
     """The rule's decision on the prices of a delivery day.
 
     `settles` is the witness with the prices to settle, or None. `is_agreed` is true if two sources gave the prices. If
-    `withdraws` is true, the day's unconfirmed prices are removed. `held` maps each source to the reason for which its
-    prices are held back.
+    `withdraws` is true, the day's unconfirmed prices are removed. `held` maps each source whose prices are held back to
+    the reason.
     """
 
     settles: Witness | None = None
@@ -79,16 +77,16 @@ class Claim:
 
     @cached_property
     def prices(self) -> DayPrices:
-        """The prices of the day."""
+        """The claimed prices."""
         return DayPrices.of(self.witness.day, self.witness.prices)
 
     @property
     def source(self) -> str:
-        """The source of the claim."""
+        """The name of the source."""
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether the other claim or settled day has the same prices."""
+        """Return whether the other claim or settled day has equal prices."""
         return self.prices.agrees_with(other.prices)
 
 
@@ -109,11 +107,10 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """For each delivery day with a witness, return the ruling.
+    """Return the ruling for each delivery day with a witness.
 
-    `witnesses` has a mapping for each source. The keys of a mapping are delivery days. The most trusted source comes
-    first. The sources are not asked again for days before `waits_from`. If sources differ about a day before
-    `waits_from`, the rule decides at once.
+    `witnesses` contains each source's witnesses by delivery day, the most trusted source first. If sources differ about
+    a day before `waits_from`, the rule decides at once, because the sources are not asked again for such a day.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -143,15 +140,14 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day. The claim of the most trusted source comes first."""
+    """`claims` begins with the claim of the most trusted source."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # If the claim only adds the prices of quarters in agreed hours, these prices are agreed too. If the claim adds new
-    # hours, its prices are not agreed.
+    # A claim that only adds quarters to agreed hours is agreed too. A claim that adds new hours is not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
@@ -202,8 +198,8 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims that may settle a day without a second source.
 
-    A credible claim is neither off nor doubtful. If another source gave its last answer two hours or more after the
-    claim's source, the claim is not credible.
+    A credible claim is neither off nor doubtful. A claim is not credible if another source gave its last answer two
+    hours or more after the claim's source.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -213,7 +209,8 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the only credible claim, if any.
 
-    If the claim would change settled prices, return None until the source has repeated its prices for one or two hours.
+    A source may change its own settled prices after repeating the new prices for an hour, and another source's settled
+    prices after two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -222,11 +219,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Return a sort key that puts the most trusted claim first.
-
-    A claim that contradicts no agreed day comes first. If two claims both contradict an agreed day, or if neither does,
-    the claim with quarter-hour prices comes first.
-    """
+    """Return a sort key. Claims that contradict no agreed day come first, and then claims with quarter-hour prices."""
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 
@@ -239,14 +232,14 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling. Every claim whose prices differ from the final prices is held back."""
+    """Return a ruling that holds back every claim whose prices differ from the final prices."""
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
 
 
 def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
-    """Return the reason for which a source's prices are held back."""
+    """Return the reason why a claim's prices are held back."""
     if one.answer.is_off:
         return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
     if one.doubt is not None:

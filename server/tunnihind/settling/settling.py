@@ -36,17 +36,14 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """If none of a zone's sheets can be read, return the fault of the first sheet.
-
-        If any sheet can be read, return "".
-        """
+        """Return the fault of a zone's first sheet, or an empty text if any of the zone's sheets can be read."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of settling.
+    """The numbers of stored prices, and the instant since which settled prices were wrong.
 
     If all settled prices were wrong, `wrong_since` is the instant at which the first of these prices was settled.
     """
@@ -77,10 +74,8 @@ class Settling:
     def window(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day for which to ask the sources.
 
-        If fewer than two days from `first` to `last` are settled, the settled day just before or just after these days
-        is added.
-
-        Two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
+        If fewer than two days from `first` to `last` are settled, a settled day just before or just after them is
+        added, because two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -121,7 +116,6 @@ class Settling:
         return outcome
 
     def _settled(self, first: date, last: date) -> _Settled:
-        """Return the settled prices of each zone for the delivery days from `first` to `last`."""
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
@@ -171,7 +165,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults. If a day is already settled completely, leave out its incomplete answers."""
+        """Yield the faults, except incomplete answers for days that are already settled completely."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -201,7 +195,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone. Days without complete prices are left out. The keys are the days."""
+    """Return a source's witnesses for one zone by day. Days without complete prices are left out."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

@@ -18,7 +18,7 @@ _MOST_HOURS: Final = 25
 
 
 class Reason(StrEnum):
-    """The reasons for which a source's prices of a delivery day are held back."""
+    """The reasons why a source's prices of a delivery day are held back."""
 
     UNREADABLE = "unreadable"
     NOT_FINITE = "not-finite"
@@ -37,7 +37,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The reason for which a day's prices are held back. Programs read `reason`, and people read `detail`."""
+    """The reason why a day's prices are held back. Programs read `reason`, and people read `detail`."""
 
     reason: Reason
     detail: str
@@ -55,10 +55,11 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 
 
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return the reason to doubt a complete day's prices. Return None if the prices are credible.
+    """Return the reason to doubt a complete day's prices, or None if the prices are credible.
 
-    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they repeat the prices of a
-    day in `before`. No traded day has ever had doubtful prices. Doubtful prices need a second source.
+    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they repeat the prices of
+    another day (`before`). No traded day has ever had doubtful prices. Doubtful prices are settled only if a second
+    source confirms them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

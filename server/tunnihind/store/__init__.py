@@ -1,1 +1,1 @@
-"""Keeps all data in an SQL database. Prices and covariates are stored with the instants at which they became known."""
+"""Keeps all data in an SQL database. Each price and covariate is stored with the instant at which it became known."""

@@ -35,7 +35,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         _require_whole(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
-        create_engine(url)  # this checks the address without connecting
+        create_engine(url)  # this call checks the address, but does not connect to the database
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
             message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
@@ -57,7 +57,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Make sure that no part of a password was read as the host or the database's name. Raises ValueError."""
+    """Raise ValueError if a part of the password was parsed as the host or the database's name."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 

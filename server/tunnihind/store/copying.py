@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database of the same or another system.
 
-One transaction reads the source database. A second transaction fills the target and compares it with the source. If the
-copying is interrupted, or if a copied row differs from the source, the target stays empty.
+One transaction reads the source database. A second transaction fills the target database and compares both databases.
+If the copying is interrupted, or if a copied row differs from the source, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -97,7 +97,7 @@ class Digest:
 
 
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
-    """Insert a table's sound rows in small parts, and return their digest."""
+    """Copy a table's sound rows in batches, and return the digest of the copied rows."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
     # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
     with closing(rows.sound_cells(snapshot)) as sound:
@@ -108,7 +108,7 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Compare a table of the target with the digest of the source database's rows. Raises StoreError."""
+    """Raise StoreError if a table of the target database differs from the digest of the source's rows."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
@@ -121,7 +121,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values. The keys are the names of the columns. Dates that were read as text are parsed."""
+    """Return a row's values by the name of the column. Parse dates that were read as text."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)
@@ -134,7 +134,7 @@ def _count(table: Table, connection: Connection) -> int:
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline on the source database. Raises StoreError."""
+    """Raise StoreError if a server runs the pipeline on the source database."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
@@ -143,7 +143,7 @@ def _require_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Make sure that the target has no rows. Raises StoreError."""
+    """Raise StoreError if a table of the target database has rows."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):

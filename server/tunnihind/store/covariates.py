@@ -46,17 +46,13 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store series, and return the number of new or changed values. Raises StoreError.
 
-        If a series with the same name and instant of issue is already stored, the new values overwrite the stored
-        values.
+        If a series with the same name and instant of issue is stored already, the new values overwrite its values.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store the series of a source's archive, but leave out the issues that `thin` would delete.
-
-        Raises StoreError.
-        """
+        """Store a source's archived series, except the issues that `thin` would delete. Raises StoreError."""
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -64,10 +60,7 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the issues that `superfluous` returns for each covariate. Return the number of deleted rows.
-
-        Raises StoreError.
-        """
+        """Delete the issues that `superfluous` returns, and return the number of deleted rows. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
             # `superfluous` is called for each covariate separately, because covariates are issued at different times.
@@ -93,7 +86,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        The issues that `passing` marks are left out. If a row is damaged, no issue is left out.
+        If no row is damaged, the issues that `passing` marks are left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -101,10 +94,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """For the covariates in `names`, return the series that were issued from `since` to `as_of`, both included.
-
-        Raises StoreError.
-        """
+        """Return the series of the covariates in `names` that were issued in [since, as_of]. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -114,7 +104,7 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the names and series of all issues that `passing` does not mark, or None if a row is damaged.
 
-        The values take most of the memory, so only the values of the returned issues are read.
+        To save memory, the method reads only the values of the returned issues.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -171,7 +161,7 @@ class _CovariateRow(Shape):
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Return the issues that `CovariateBook.thin` would keep."""
+    """Leave out the issues that `CovariateBook.thin` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -194,9 +184,9 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Group series by name, and sort each group with the oldest issue first.
+    """Group series by name, and sort each group by instant of issue.
 
-    The series are sorted here, because a sort in the database would also copy their values.
+    The database does not sort the series, because a sort would also copy the values.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -207,7 +197,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Leave out the series of weather runs that are already stored. Only the first values of a weather run are kept."""
+    """Leave out the series of weather model runs that are already stored."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -243,10 +233,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the stored series of a covariate. The keys are the instants at which the series were issued.
-
-    Leave out series that are older than all `issues` or newer than all `issues`.
-    """
+    """Map instants of issue to a covariate's stored series, from the first to the last instant of `issues`."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

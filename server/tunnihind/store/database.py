@@ -31,10 +31,7 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 
 
 class Database:
-    """An SQL database. Every access is one transaction of `reading` or `writing`.
-
-    Each access checks whether the database has been deleted or replaced.
-    """
+    """An SQL database. Each access checks whether the database has been deleted or replaced."""
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
         """Prepare to connect. Raises SettingsError for a malformed address, and StoreError."""
@@ -52,10 +49,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file and of its log files.
-
-        If there is no file, the value is `OWNER_ONLY`.
-        """
+        """The permissions of the SQLite file and its log files, or `OWNER_ONLY` if there is no file."""
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
@@ -78,7 +72,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """While this context is open, this thread reads the data as they were at one moment. Raises StoreError."""
+        """Within this context, all reads of this thread share one consistent view of the data. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -109,10 +103,7 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """From now on, call `check` before each transaction of `writing` is committed.
-
-        To undo the transaction, `check` raises an error.
-        """
+        """From now on, call `check` before each commit of `writing`. An error of `check` rolls the transaction back."""
         self._check_before_commit = check
 
     @contextmanager
@@ -132,10 +123,7 @@ class Database:
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of another `Database` for the same address.
-
-        The other `Database` must not be used again.
-        """
+        """Take over the connections of `other`, which has the same address and must not be used again."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
@@ -147,7 +135,7 @@ class Database:
     def close(self) -> None:
         """Wait for the open transactions of other threads, and close all connections.
 
-        Without the wait, the thread of a cancelled task might open files in a folder that is about to be deleted.
+        If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
         """
         with self._use:
             self._is_closed = True
@@ -156,7 +144,7 @@ class Database:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        """While this context is open, make `close` wait. Raises StoreError if the database is closed."""
+        """Make `close` wait until this context ends. Raises StoreError if the database is already closed."""
         with self._use:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
@@ -170,7 +158,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Within this context, count the transaction and describe its errors in plain words."""
+        """Count the transaction of this context, and turn SQLAlchemy's errors into StoreErrors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

@@ -1,4 +1,4 @@
-"""Stores the last exchange with each source."""
+"""Stores the last success and the last failure of each source."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -71,14 +71,11 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the health of all sources except `sources`. Raises StoreError.
-
-        `sources` names all sources of the pipeline.
-        """
+        """Delete the health records of all sources whose names are not in `sources`. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return the health of each source. The keys are the names of the sources. Raises StoreError."""
+        """Return the health of each source by the source's name. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

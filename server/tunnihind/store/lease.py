@@ -1,9 +1,9 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row in the database. The row has the token of the lease's holder. Every few seconds, the holder of the
-lease writes the time of the database's clock into the row. A process that takes over the lease writes its own token
-into the row. A write of the pipeline is kept only if the row still has the writer's token (`Lease.require`). If another
-process takes over the lease of a frozen holder, that holder can write nothing more.
+The lease is a row of the database that contains the holder's token. Every few seconds, the holder writes the time of
+the database's clock into the row. A process that takes over the lease writes its own token into the row. A write of the
+pipeline is kept only if the row still contains the writer's token (`Lease.require`). If another process takes over the
+lease of a frozen holder, the frozen holder can write nothing more.
 """
 
 import os
@@ -74,7 +74,7 @@ class Lease:
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare a claim. `steady` returns the seconds of a clock that can't be set."""
+        """Prepare a claim. `steady` is a monotonic clock in seconds."""
         self._database = database
         self._name = name
         self._steady = steady
@@ -157,7 +157,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # This write had to wait for seconds. The holder may be alive, and its renewal may have had to wait too.
+                # If this write had to wait, a living holder's renewal of the lease may have had to wait too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -180,7 +180,7 @@ class Lease:
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:
-        """Return the number of seconds for which this process has seen no renewal by the holder."""
+        """Return the seconds since this process first saw the holder's last renewal of the lease."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()
         return self._steady() - self._watched_since
@@ -188,7 +188,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # an earlier process had the same number, for example before the container was restarted
+        return False  # an earlier process had the same id, for example before a restart of the container
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

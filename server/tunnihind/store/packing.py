@@ -1,8 +1,7 @@
 """Packs arrays of hourly or quarter-hourly values into bytes.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. The differences
-between neighbouring values are compressed. The compressed differences take a fifth of the space that the values
-themselves would take.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. The compressed
+differences between neighbouring values take a fifth of the space that the values themselves would take.
 """
 
 import zlib
@@ -64,7 +63,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # NaN and infinite values fail this check too.
+    # NaN and infinite percentiles fail the comparison too.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -136,9 +135,9 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Put the lowest bytes of all numbers first and their higher bytes last, and compress all bytes.
+    """Put the lowest bytes of all numbers first and the highest bytes last, and compress all bytes.
 
-    The higher bytes are the same in most numbers. Equal bytes side by side compress well.
+    Most numbers have the same high bytes, and equal bytes side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 

@@ -1,8 +1,4 @@
-"""Stores every version of each price.
-
-The server first saw a version of a price at `seen_ts`. A forecast may use this version if the forecast is issued at
-`known_ts` or later.
-"""
+"""Stores every version of each price."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -52,8 +48,8 @@ class Price(NamedTuple):
 class Version(NamedTuple):
     """A version of a price, and the price's source.
 
-    The server first saw the price at `seen_ts`. A forecast may use the price if the forecast is issued at `known_ts` or
-    later.
+    The server first saw this version of the price at `seen_ts`. Only forecasts issued at `known_ts` or later may use
+    this version.
     """
 
     seen_ts: int
@@ -90,9 +86,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections. Each transaction stores the prices of at most 400 days. Raises StoreError.
 
-        If a price is first seen after its delivery has begun, it counts as known from the publication time of its
-        delivery day. Most prices of a back-fill or an import are first seen after their delivery. A correction counts
-        as known only from the instant at which the server first saw it.
+        If a price is first seen after its delivery has begun, as in a back-fill or an import, it counts as known from
+        the publication time of its delivery day. A correction counts as known from the instant at which the server
+        first saw the correction.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -113,7 +109,7 @@ class PriceBook:
         with self._database.reading() as connection:
             where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
             found = ((number[row.zone], *_numbers(row)) for row in self.rows.read(connection, *where))
-            # Numbers in double precision hold instants exactly.
+            # Double precision represents instants exactly.
             rows = np.fromiter(chain.from_iterable(found), np.float64).reshape(-1, 6)
         rows = rows[np.lexsort((rows[:, 4], rows[:, 3]))]
         return PriceArchive(
@@ -128,29 +124,24 @@ class PriceBook:
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
         """Return the newest version of each price whose period begins from `first_ts` to `last_ts`.
 
-        A key consists of a price's zone, and the start and the step of its period. Raises StoreError.
+        Each key is (zone, start of the period, step). Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the sources of unconfirmed prices. Each key is a zone and a delivery day.
-
-        Raises StoreError.
-        """
+        """Return the source of unconfirmed prices for each zone and delivery day. Raises StoreError."""
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete a zone's prices from `sources` if the server first saw these prices at `since_ts` or later.
+        """Delete a zone's prices from `sources` that the server first saw at `since_ts` or later. Raises StoreError.
 
-        Forecasts that may have used the deleted prices are deleted too. With a `span`, only prices of periods that
-        begin in the span are deleted. The deleted prices never were the market's prices, so no forecast of a past day
+        If `span` is given, delete only prices of periods that begin in the span. Also delete the forecasts that may
+        have used the deleted prices. The deleted prices never were the market's prices, so no forecast of a past day
         may use them.
-
-        Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -162,10 +153,7 @@ class PriceBook:
             self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:
-        """Return the start of a zone's last period with a price, or None if the zone has no prices.
-
-        Raises StoreError.
-        """
+        """Return the start of a zone's last period with a price, or None if there is no price. Raises StoreError."""
         with self._database.reading() as connection:
             # SQL's BETWEEN is false for damaged instants that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
@@ -215,7 +203,7 @@ class PriceBook:
             self._state.advance(connection)
         if rows:
             names = [column.name for column in table.columns]
-            # The store may hold a damaged row with the key of a new row. The upsert replaces the damaged row.
+            # If a damaged row has the key of a new row, the upsert replaces the damaged row.
             upsert(connection, table, [dict(zip(names, row, strict=True)) for row in rows])
             forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
         return Added(len(rows) - corrected, corrected, unchanged)

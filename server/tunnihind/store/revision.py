@@ -1,7 +1,4 @@
-"""Finds the step of `migrations` that a database has reached, and upgrades the database.
-
-A step is one upgrade of the tables.
-"""
+"""Finds the last migration that was applied to a database, and upgrades the database with newer migrations."""
 
 import json
 import logging
@@ -18,7 +15,7 @@ from tunnihind.store.schema import metadata, state
 _LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0001"
-"""The newest step. Steps are numbered in their order."""
+"""The newest migration. Migrations are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
@@ -31,9 +28,9 @@ other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step that a database has reached, or None if the database is empty.
+    """Return the last migration that was applied to a database, or None if the database is empty.
 
-    Raises SchemaError if the step can't be found out.
+    Raises SchemaError if the last migration can't be determined.
     """
     found = inspect(connection)
     tables = set(found.get_table_names())
@@ -47,7 +44,7 @@ def current(connection: Connection) -> str | None:
     recorded = _recorded_steps(connection)
     if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
         return recorded[0]
-    # The recorded step is missing or damaged, so the tables are compared with `schema`.
+    # The recorded migration is missing or damaged, so the tables are compared with `schema`.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
@@ -56,18 +53,18 @@ def current(connection: Connection) -> str | None:
 
 
 def is_current(database: Database) -> bool:
-    """Return whether the newest step is recorded in the database. Raises StoreError."""
+    """Return whether the database records the newest migration as applied. Raises StoreError."""
     with database.reading() as connection:
         return is_recorded_current(connection)
 
 
 def is_recorded_current(connection: Connection) -> bool:
-    """Return whether the newest step is recorded in the database."""
+    """Return whether the database records the newest migration as applied."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
 def record_current(connection: Connection) -> None:
-    """Record that the tables have reached the newest step."""
+    """Record in the database that the newest migration is applied."""
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
@@ -85,9 +82,8 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables correctly.
 
-    Each version of Tunnihind can read the tables that it creates. If a newer version has only added columns, an older
-    version can still read the tables. If a step changes the meaning of existing data, it has to set `readable_since`,
-    because the columns don't show the change.
+    If a newer version of Tunnihind has only added columns, this version can still read the tables. A migration that
+    changes the meaning of existing data has to set `readable_since`, because the columns don't show such a change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -96,22 +92,19 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether only a newer version can read the tables."""
+    """Return whether only a newer version of Tunnihind can read the tables."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
 
 def record_readable_since(connection: Connection, step: str) -> None:
-    """Record that versions older than `step` would misread the data."""
+    """Record that versions of Tunnihind older than the migration `step` would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the step that `record_readable_since` recorded.
-
-    If no step is recorded, return an empty text. If the recorded step is damaged, return `_NEVER`.
-    """
+    """Return the recorded `readable_since`, an empty text if there is none, or `_NEVER` if the record is damaged."""
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
         return ""
@@ -126,7 +119,7 @@ def _has_all_columns(connection: Connection) -> bool:
 
 
 def require_readable(database: Database, *, newer_too: bool) -> None:
-    """Make sure that this version can read the tables. Nothing is changed. Raises SchemaError, StoreError.
+    """Make sure that this version of Tunnihind can read the tables. Raises SchemaError, StoreError.
 
     If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
@@ -147,7 +140,7 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
 
 
 def upgraded(database: Database) -> SchemaError:
-    """Return the error for a database that only a newer version can read."""
+    """Return the error for a database that only a newer version of Tunnihind can read."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
         reason="the database was upgraded by a newer version: update this server",
@@ -177,8 +170,8 @@ _MIGRATIONS: Final = "tunnihind.store:migrations"
 def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     """Create or upgrade the tables in one transaction. Raises SchemaError, StoreError.
 
-    `migrations` is the folder of the steps, or its package in Alembic's notation. If a step sets `readable_since`,
-    versions that are older than `readable_since` stop using the database.
+    `migrations` is a folder, or `package:folder` in Alembic's notation. If a migration sets `readable_since`, older
+    versions of Tunnihind stop using the database.
     """
     from alembic import command  # noqa: PLC0415  slow to load and rarely needed
     from alembic.config import Config  # noqa: PLC0415

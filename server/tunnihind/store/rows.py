@@ -1,8 +1,8 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. If one row is
-damaged, the other rows may still be sound. `TableRows` reads a table. The `Shape` of a `TableRows` defines the allowed
-values of each column. The function `make` makes objects from the rows.
+SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. `TableRows` reads a
+table with a `Shape`, which defines the allowed values of each column, and a function `make`, which turns rows into
+objects.
 """
 
 import json
@@ -81,7 +81,7 @@ class Damaged:
 
 
 class DamageLog:
-    """All damaged rows that the server has found in a database. Each row is logged once."""
+    """The damaged rows that the server has found in a database. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -91,7 +91,7 @@ class DamageLog:
         return iter(tuple(self._met))
 
     def note(self, damaged: Damaged) -> None:
-        """If this damaged row has not been logged yet, log it."""
+        """Log a damaged row that has not been logged yet."""
         with self._lock:
             named = sum(met.table == damaged.table for met in self._met)
             if damaged in self._met or named > _MOST_NAMED:
@@ -104,10 +104,7 @@ class DamageLog:
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Parse a JSON document, and make sure that it fits `shape`.
-
-    Raises ValueError or RecursionError if the document is invalid or does not fit `shape`.
-    """
+    """Parse a JSON document. Raises ValueError or RecursionError if the document is invalid or does not fit `shape`."""
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
@@ -117,33 +114,24 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows and makes objects from them.
-
-    Objects are made from many rows at a time, because that is much faster.
-    """
+    """Reads a table's rows, and makes objects from many rows at a time, because that is much faster."""
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """`make` makes objects from rows of `table`.
-
-        If a row is damaged, `make` raises one of the errors in `DAMAGE`.
-        """
+        """`make` turns rows into objects. If a row is damaged, `make` raises one of the errors in `DAMAGE`."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # The query reads the columns without their types. With types, the first damaged row would stop the query.
+        # The query reads raw values, because SQLAlchemy's types could raise an error at the first damaged row.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Generator[Found]:
-        """Yield an object for each sound row. Damaged rows are logged and skipped.
-
-        Without `order_by`, the order is arbitrary.
-        """
+        """Yield an object for each sound row, and log damaged rows. Without `order_by`, the order is arbitrary."""
         for part in self._parts(connection, where, order_by):
             yield from self._split(part)[0]
 
@@ -161,7 +149,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object of the first sound row, or None if no row is sound."""
+        """Return the object made from the first sound row, or None if no row is sound."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
@@ -208,7 +196,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Return two lists: objects made from the sound rows, and the damaged rows. Log the damaged rows."""
+        """Log the damaged rows. Return the objects made from the sound rows, and the damaged rows."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

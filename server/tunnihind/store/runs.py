@@ -53,11 +53,10 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
-    Most runs repeat the forecast of an earlier run. If a run repeats the forecast of an earlier run, only the run's own
-    time and the earlier run's id are stored. If a run differs from an earlier run only in the run's first hour, the
-    differing periods are stored too. The forecast of a quarter depends on the hours before and after the quarter. A run
-    has no forecast for the hour before its first hour, so the quarters of the first hour may differ from the earlier
-    run.
+    Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
+    earlier run's id are stored. If the two runs differ only in the first hour, the differing periods are stored too.
+    The forecast of a quarter depends on the hours before and after the quarter. A run has no forecast for the hour
+    before its first hour, so the quarters of the first hour may differ from an earlier run.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -70,10 +69,7 @@ class RunArchive:
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs in one transaction. New scenarios replace the stored scenarios of their zone.
-
-        Raises StoreError.
-        """
+        """Store runs in one transaction. If scenarios are given, replace the zone's scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -122,10 +118,7 @@ class RunArchive:
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run for the zone and step of `like`.
-
-        If the newest run repeats an earlier run, return the earlier run.
-        """
+        """Return the newest run with the zone and step of `like`, or the run that the newest run repeats."""
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -149,17 +142,14 @@ def _delete(connection: Connection, ids: Sequence[int], all_rows: _Rows) -> int:
 
 
 class _InFull(NamedTuple):
-    """A run that is stored with its whole content."""
+    """A run whose row stores the complete forecast."""
 
     id: int
     run: Run
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of the row that stores a run.
-
-    If possible, the row refers to an earlier run and stores only the periods in which the two runs differ.
-    """
+    """Return the values of the row that stores a run. If the run repeats `earlier`, the row refers to `earlier`."""
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, said)
@@ -195,7 +185,6 @@ def _new_periods(run: Run, again: Run | None) -> int | None:
 
 
 def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
-    """Replace the percentiles of a run's first periods."""
     begun = [
         np.concatenate([new, old[new.size :]])
         for new, old in zip((p10, p50, p90), (run.p10, run.p50, run.p90), strict=True)
@@ -206,8 +195,8 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
-    If the row stores a complete run, `in_full` is this run. Otherwise, `repeats` is the id of an earlier run, and `new`
-    holds the percentiles of the first periods, up to the last period that differs from the earlier run.
+    If the row stores a complete run, `in_full` is this run. If the run repeats an earlier run, `repeats` is the earlier
+    run's id, and `new` contains the percentiles of the periods up to the last period that differs.
     """
 
     id: int

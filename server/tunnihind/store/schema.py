@@ -1,7 +1,7 @@
 """Describes the database's tables. `migrations` upgrades an older database to these tables.
 
-Instants are unix seconds UTC. Each series is packed into one row (see `packing`). With a row for each hour of each
-covariate, the database would grow by hundreds of megabytes a year.
+Instants are unix seconds UTC. Each series of a covariate is packed into one row (see `packing`). With a separate row
+for each hour, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -112,8 +112,7 @@ day_scores: Final = Table(
     Column("figures", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The scores of a forecast for one delivery day, issued some days ahead. The scores are kept for ever. The scores of a
-year take 0.3 MB."""
+"""The scores of a forecast for one delivery day, issued some days ahead."""
 
 source_health: Final = Table(
     "source_health",
@@ -126,8 +125,8 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""The last exchange with each source. `failures` counts the failures since the last success. `fault` is the kind of the
-last failure. `status` is its HTTP status if there was one."""
+"""The last success and the last failure of each source. `failures` counts the failures since the last success. `fault`
+and `status` are the kind and the HTTP status of the last failure."""
 
 leases: Final = Table(
     "leases",

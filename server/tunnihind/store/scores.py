@@ -1,8 +1,8 @@
-"""Stores the scores of served forecasts. This module also stores the forecasts that the model makes for past days.
+"""Stores the scores of served forecasts, and the forecasts that the model makes for past days.
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
 data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
-the transaction also deletes that forecast. For the next score, the model makes the deleted forecasts again.
+the transaction also deletes that forecast.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,10 +47,7 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores, and replace stored scores for the same days of issue.
-
-        Raises StoreError.
-        """
+        """Store a zone's scores, and replace the stored scores for the same days of issue. Raises StoreError."""
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -62,10 +59,7 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks. Raises StoreError.
-
-        If the forecasts have not been scored yet, the result is empty.
-        """
+        """Return the scores of a zone's forecasts over the last weeks, if there are any yet. Raises StoreError."""
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
@@ -75,11 +69,9 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return the scores of a zone's forecasts issued from `first` to `last`.
+        """Return the scores of a zone's forecasts issued from `first` to `last`. Raises StoreError.
 
         The scores are sorted by day of issue, and then by days ahead.
-
-        Raises StoreError.
         """
         with self._database.reading() as connection:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
@@ -163,7 +155,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's stored forecasts of a series. The keys are the instants of issue. Raises StoreError."""
+        """Return a model's stored forecasts of a series by instant of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -243,9 +235,8 @@ def _forecast(row: _ForecastRow) -> NextDay:
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
     """Delete the forecasts of past days that were issued at `known_ts` or later.
 
-    Each transaction that adds data known at `known_ts` must call this function. With the new data, the model would make
-    other forecasts. Without a zone, the forecasts of all zones are deleted, because a forecast also uses the prices of
-    neighbouring zones.
+    Each transaction that adds data known at `known_ts` must call this function. If `zone` is None, the forecasts of all
+    zones are deleted, because a forecast also uses the prices of neighbouring zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

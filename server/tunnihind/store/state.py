@@ -43,10 +43,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact, or None if it was never written or is damaged. Raises StoreError.
-
-        `shape` is the type of the fact.
-        """
+        """Return a fact of the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -79,7 +76,7 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
 
-        After a backup was restored, two changes may have the same version, but never the same id.
+        After a backup is restored, two changes may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
@@ -143,10 +140,7 @@ class StateBook:
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether no server has given this installation an identity yet.
-
-        A damaged identity also counts as an identity. Raises StoreError.
-        """
+        """Return whether the database has no identity, not even a damaged identity. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
@@ -170,8 +164,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # The stored count is damaged. Clients notice changes by comparing counts, so no count may occur twice. The
-            # unix time in seconds is higher than any earlier count, and therefore becomes the new count.
+            # The unix time in seconds replaces a damaged count, because this time is higher than any earlier count.
+            # Clients compare counts to notice changes, so no count may occur twice.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -1,4 +1,4 @@
-"""The store with all its tables."""
+"""Opens the database, and gives access to its tables."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -32,9 +32,9 @@ class Store:
     ) -> None:
         """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
-        With `is_replica`, tables of a newer version are accepted if this version can read them. Damaged rows that are
-        already in `damage` are not logged again. Raises SettingsError for a malformed address, StoreError and
-        SchemaError.
+        If `is_replica` is true, tables of a newer version of Tunnihind are accepted if this version can read them.
+        Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a malformed address,
+        StoreError and SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -54,10 +54,7 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return the prices and covariates from `since_ts` on. The issues that `passing` marks are left out.
-
-        Raises StoreError.
-        """
+        """Return prices and covariates from `since_ts` on, except issues that `passing` marks. Raises StoreError."""
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
@@ -67,7 +64,7 @@ class Store:
     def writing_lease(self) -> Lease:
         """Return a new claim to the lease of the pipeline.
 
-        From now on, writes of this store are kept only while this claim holds the lease.
+        From now on, writes of this store are kept only while the returned claim holds the lease.
         """
         lease = self.lease()
 
@@ -79,7 +76,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that this version can read the tables. Raises SchemaError."""
+        """Make sure that this version of Tunnihind can read the tables. Raises SchemaError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 
@@ -117,7 +114,7 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Return the sources of unconfirmed prices in [first_ts, end_ts). Each key is a zone and a delivery day.
+        """Return the source of unconfirmed prices in [first_ts, end_ts) for each zone and delivery day.
 
         If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
         """

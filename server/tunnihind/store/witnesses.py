@@ -73,10 +73,7 @@ class WitnessBook:
         return [one for one in self._read(*where) if one.reason]
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the witnesses of all sources except `sources`. Raises StoreError.
-
-        `sources` names all price sources of the pipeline.
-        """
+        """Delete the witnesses of all sources whose names are not in `sources`. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
@@ -96,10 +93,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Group held-back prices by source and reason, and yield a line for each group.
-
-    A line may name several zones and days.
-    """
+    """Yield a line of text for each source and reason of held-back prices."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -112,14 +106,14 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line for each source of unconfirmed prices. The line names the source, the zones and the days."""
+    """Yield a line of text for each source of unconfirmed prices, with the source, the zones and the days."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Write zones and days as a short text. An example is `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return zones and days as a short text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")

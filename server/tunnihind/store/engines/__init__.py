@@ -1,4 +1,1 @@
-"""Connects the store to SQLite or PostgreSQL.
-
-Only this package deals with the differences between the two database systems.
-"""
+"""Connects the store to SQLite or PostgreSQL. Only this package deals with the differences between the two systems."""

@@ -1,7 +1,4 @@
-"""The interface between the store and a database system.
-
-This module also has the code that all database systems share.
-"""
+"""The interface between the store and a database system, and the code that all database systems share."""
 
 import logging
 import threading
@@ -51,7 +48,7 @@ class System:
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
-        """Call this before each access, to make sure that the database still exists. Raises StoreLost."""
+        """Make sure that the database still exists. Call this method before each access. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -74,16 +71,10 @@ class System:
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time of the database's clock in unix seconds UTC.
-
-        All servers that use the database share this clock.
-        """
+        """Return the time of the clock that all servers on this database share, in unix seconds UTC."""
 
     def announce(self, connection: Connection) -> None:
-        """Announce to all servers that the served data have changed.
-
-        The announcement is sent when the transaction is committed.
-        """
+        """When the transaction is committed, announce to all servers that the served data have changed."""
 
     async def changes(self) -> AsyncGenerator[None]:
         """Yield once when the connection is ready, and again after each announced change. Raises StoreError."""
@@ -101,7 +92,7 @@ class System:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """Use `recognise` to check every database that replaces this database. Raises StoreError."""
+        """From now on, check each database that replaces this database with `recognise`. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod

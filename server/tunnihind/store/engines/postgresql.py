@@ -31,7 +31,7 @@ _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
     "connect_timeout": 5,
-    # With these limits, a broken network connection is noticed within about ten seconds.
+    # The TCP limits below reveal a broken network connection within about ten seconds.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -47,7 +47,7 @@ _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# With this time limit, a frozen or disconnected writer delays other writers for at most 10 seconds.
+# With the time limit of `_WRITING`, a frozen or disconnected writer delays other writers for at most 10 seconds.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
@@ -55,8 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# A writer may freeze in the middle of a batch. PostgreSQL does not count the transaction of such a writer as idle, so
-# the time limit on idle transactions doesn't end this transaction.
+# If a writer freezes in the middle of a batch, PostgreSQL does not count the writer's transaction as idle, so the time
+# limit on idle transactions doesn't end the transaction.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -120,8 +120,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # At this isolation level, each statement reads the newest committed data. After a writer has taken the lock,
-        # the writer reads everything that earlier writers have stored.
+        # With READ COMMITTED, a writer that has taken the lock reads everything that earlier writers have stored.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -201,8 +200,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line of PostgreSQL's message describes the error. Further lines of the message give advice, or
-        # repeat the error for other hosts.
+        # Only the first line of PostgreSQL's message is used. The message's other lines give advice, or repeat the
+        # error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -222,7 +221,7 @@ class Postgresql(System):
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to the right database. Raises StoreError, StoreLost."""
+        """Make sure that a new connection leads to the opened database. Raises StoreError, StoreLost."""
         if _IS_KNOWN not in connection.info:
             _require_fit(connection, self.name)
             if self._recognise is None:
@@ -261,7 +260,6 @@ def _require_fit(connection: Connection, name: str) -> None:
 
 
 def _driver_connection(connection: Connection) -> WaitingConnection:
-    """Return the psycopg connection of an SQLAlchemy connection."""
     return cast("WaitingConnection", connection.connection.driver_connection)
 
 
@@ -298,8 +296,7 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # With this loader, psycopg returns dates as text. Python has no infinite dates. If psycopg parsed the dates, one
-    # infinite date would stop the reading of all rows.
+    # Dates are read as text. Python has no infinite dates, so one infinite date would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,9 +1,7 @@
-"""Limits how long a PostgreSQL connection waits for an answer.
+"""Limits how long a PostgreSQL connection waits for an answer, and receives announcements of changed data.
 
-This module also receives the announcements that the served data have changed.
-
-The database server ends statements that take too long. If the server's machine is dead, TCP closes the connection. If a
-proxy keeps a connection open but passes nothing on, only the time limit of this module ends the wait.
+The database server ends statements that take too long, and TCP closes connections to a dead machine. If a proxy keeps a
+connection open but passes nothing on, only the time limit of this module ends the wait.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -37,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # after this, the class's `patience_s` applies again
+            del self.patience_s  # from now on, the default of the class applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait until an exchange of messages with the database server has ended. Raises psycopg.Error."""
@@ -49,10 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange of messages with the database server.
-
-    Raises TimeoutError if the exchange makes no progress for `patience_s` seconds.
-    """
+    """Run an exchange with the database server. Raises TimeoutError after `patience_s` seconds without progress."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()
@@ -77,8 +72,7 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once when the connection is ready, and again after each announced change.
 
-    Raises psycopg.Error if the connection fails, or if the server is a read replica. A read replica announces no
-    changes.
+    Raises psycopg.Error if the connection fails, or if the server is a read replica, which announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
@@ -89,5 +83,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # Without this query, this process would not notice a broken connection.
+            # Only a query reveals a broken connection.
             await connection.execute("SELECT 1")

@@ -1,6 +1,7 @@
-"""Opens SQLite databases in files or in memory. Each access checks whether the file was deleted or replaced.
+"""Opens SQLite databases in files or in memory.
 
-Without the check, SQLite would continue to write to a deleted file, and all new data would be lost.
+Each access checks whether the file was deleted or replaced. SQLite itself would continue to write to a deleted file,
+and all new data would be lost.
 """
 
 import logging
@@ -74,7 +75,7 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # After trouble, the file is always examined, because a new file may have the inode number of the deleted file.
+        # After an outage, the file is always examined, because a new file may have the deleted file's inode number.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -95,7 +96,7 @@ class Sqlite(System):
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        The lease is renewed every few seconds. If each renewal were flushed to the disk, a memory card would wear out.
+        If each renewal of the lease were flushed to the disk, a memory card would wear out.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -154,8 +155,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Write the write-ahead log of a deleted or replaced file into that file, and close the file.
 
-        Without this step, SQLite would apply the old file's log to the new file. The connection `_anchor` is used,
-        because this connection has certainly opened the old file.
+        If the old file's log remained, SQLite would apply the log to the new file. Only `_anchor` has certainly opened
+        the old file.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -164,15 +165,11 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text if there is no problem.
-
-        If a copy of the database has replaced the opened file, there is no problem.
-        """
+        """Return the problem with the file at `path`, or an empty text if it is the opened file or a copy of it."""
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # If another thread still uses a connection to the old file, this connection would write into the new file's
-        # log.
+        # If a thread still uses its connection to the old file, that connection would write into the new file's log.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -195,7 +192,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # The check also refuses a copy that is still being written. The end of such a copy may be missing.
+                # `quick_check` also refuses a copy whose end is still being written.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -217,10 +214,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the device and inode numbers of a file, or None if there is no file.
-
-    If another file replaces the file, the device or inode number changes.
-    """
+    """Return the device and inode numbers of a file, or None if there is no file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -231,8 +225,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. If SQLite created the file, everybody could read the file. In a setgid folder,
-    the folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
+    Only the owner may read the new file, and in a setgid folder also the folder's group. If SQLite created the file,
+    everybody could read the file. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -240,7 +234,7 @@ def _make(path: Path) -> None:
         # Opening and closing an existing file would release SQLite's locks on the file.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
-            with suppress(FileExistsError):  # another process has just made the file
+            with suppress(FileExistsError):  # another process has just created the file
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, _GROUP_READS if has_group else OWNER_ONLY))
                 _LOG.info("made a new database: sqlite:///%s", path)
     except OSError as error:
@@ -258,8 +252,7 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # SQLite needs a write-ahead log even for reading. SQLite can't make a write-ahead log in a read-only folder or
-        # on a full disk.
+        # SQLite creates a write-ahead log even for reading, but can't do so in a read-only folder or on a full disk.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
@@ -299,14 +292,14 @@ def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Make SQLite use a write-ahead log. Another process may make the same change at the same time."""
+    """Make SQLite use a write-ahead log, even if another process switches it on at the same time."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process makes the same change, SQLite raises an error at once instead of waiting. This empty
-        # transaction waits until the other process has finished.
+        # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. An
+        # empty transaction waits until the other process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -319,5 +312,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # If another process writes after a plain BEGIN, the first write of this transaction fails.
+    # If another process writes after a plain BEGIN, the transaction's first write fails.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

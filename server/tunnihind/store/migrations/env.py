@@ -1,7 +1,4 @@
-"""Alembic runs this module to upgrade a database.
-
-The steps of the upgrade use the connection that `revision.upgrade` has opened.
-"""
+"""Alembic runs this module to upgrade a database through the connection that `revision.upgrade` has opened."""
 
 from alembic import context
 

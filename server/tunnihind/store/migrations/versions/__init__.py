@@ -1,1 +1,1 @@
-"""The steps that upgrade the tables. Each module is one step, and names the step before it."""
+"""The migrations of the tables. Each module is one migration, and names the migration before it."""
