@@ -44,7 +44,10 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, without overlaps. Periods with unknown prices are left out."""
+    """Periods of `step_s` seconds in the order of time.
+
+    Periods don't overlap. Periods with unknown prices are left out.
+    """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -125,7 +128,10 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the rank of the period's price in its day, from 1 for the cheapest. Equal prices have the same rank."""
+    """Return the rank of the period's price in its day.
+
+    The cheapest price has rank 1. Equal prices have the same rank.
+    """
     return 1 + sum(other.price < period.price for other in day)
 
 

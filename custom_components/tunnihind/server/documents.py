@@ -14,8 +14,8 @@ from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 # A price or an instant above these limits is refused, because its unit may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The longest accepted text in characters. A server's credit line must be short, because every entity has it as an
-# attribute.
+# The largest accepted number of characters in a string. A server's credit line must be short, because it is an
+# attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
@@ -81,7 +81,7 @@ def _check_zone(value: object) -> None:
 
 
 def settled_from(document: object) -> dict[int, float]:
-    """Read the start and the settled price (EUR/MWh) of each hour from the answer of `GET /api/series`.
+    """Read the settled prices (EUR/MWh) from the answer of `GET /api/series`, keyed by the start of each hour.
 
     Raises Malformed.
     """
@@ -108,9 +108,9 @@ def plan_score_from(document: object) -> PlanScore | None:
 
 
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
-    """Read the start and the settled price (EUR/MWh) of each period from the answer of `GET /api/v1/history`.
+    """Read the settled prices (EUR/MWh) from the answer of `GET /api/v1/history`, keyed by the start of each period.
 
-    Raises Malformed if the document breaks the API's specification or has the prices of another zone.
+    Raises Malformed if the document breaks the API's specification or contains the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:

@@ -30,12 +30,12 @@ ASK_AGAIN_S: Final = HOUR_S
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the prices of `older` that are missing in `newer`.
 
-    `now` is the time of the entry's clock in UTC seconds. Prices that are more than 49 hours old are dropped.
+    `now` is the present time by the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
 
     A server forecasts only periods that have not begun. Therefore, forecasts of `older` are kept for periods that have
-    begun by the entry's clock or by the server's clock. If the server's clock is more than an hour behind the entry's
-    clock, all forecasts of `older` are kept. Settled prices of `older` that are more than 48 hours ahead of both clocks
-    are dropped.
+    begun by `now` or by the server's clock. If the server's clock is more than an hour behind `now`, all forecasts of
+    `older` are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both `now` and the
+    server's clock.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
@@ -72,7 +72,7 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether to repeat the last request at `now`, the time of the entry's clock in UTC seconds."""
+        """Return whether to repeat the last request at `now` (UTC seconds)."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
@@ -119,7 +119,7 @@ class NewestPrices:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Request quarter-hour prices again with the next poll, because another server may answer the poll."""
+        """Make the next poll request quarter-hour prices again, because another server may answer it."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:

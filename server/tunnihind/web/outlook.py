@@ -8,9 +8,9 @@ than the usual price. The usual price is the mean price of the two weeks before 
 forecasts made at 09:00 UTC and with 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price, and in 95% of the cases at least 15% below it. One day ahead, the page named expensive hours in 313
-cases. The mean price of the named expensive hours was always above the day's mean price, and in 96% of the cases at
-least 15% above it.
+day's mean price. In 95% of the cases, the difference was at least 15%. One day ahead, the page named expensive hours in
+313 cases. The mean price of the named expensive hours was always above the day's mean price. In 96% of the cases, the
+difference was at least 15%.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -23,7 +23,8 @@ to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast
 the price fell below zero in only 3 of 10 cases.
 
 Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
-named hours cost more than twice the usual price, and in 33% more than any hour of the two weeks before.
+named hours cost more than twice the usual price. In 33% of them, one of the named hours cost more than any hour of the
+two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
@@ -95,13 +96,13 @@ class Span(NamedTuple):
 class DayOutlook:
     """The highlights of a day of the reader's calendar, from `now` on.
 
-    `usual` compares the mean price of the whole day with the usual price. If some prices of the day are forecasts, the
-    mean is computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
+    `usual` compares the day's mean price with the usual price. If some prices of the day are forecasts, the mean is
+    computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
     `near_zero` lists the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether
-    a price will be below zero. In the hours that `possible` lists, the forecast's 90th percentile is higher than any
-    price of the two weeks before. If some hours are `expensive`, `possible` is empty, because the sentence about the
-    expensive hours already gives the likely range of the highest price. `weather` is the forecast weather that explains
-    the prices: wind or sun for low prices, calm for high prices.
+    a price will be below zero. `possible` lists the hours in which the forecast's 90th percentile is higher than any
+    price of the two weeks before today. If `expensive` lists any hours, `possible` is empty. The sentence about the
+    expensive hours already includes the likely range of the highest price. `weather` is the forecast weather that
+    explains the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -131,8 +132,7 @@ class DayOutlook:
 class _Hour:
     """An hour's mean price.
 
-    `high` is the mean of the 90th percentiles of the hour's periods. If a price within the hour is settled, `high` is
-    None.
+    `high` is the mean of the 90th percentiles in the hour. If a price within the hour is settled, `high` is None.
     """
 
     ts: int
@@ -151,7 +151,7 @@ class _Usual:
 def outlook(
     days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
-    """Return the highlights of today and of later days, as of `now`, unix seconds.
+    """Return the highlights of today and of later days, as of `now` (unix seconds).
 
     The keys of `days` are days of the reader's calendar, from two weeks before today on.
     """
@@ -246,8 +246,8 @@ def _spans(
 ) -> tuple[Span, ...]:
     """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
-    `hours` has the start and the value of each hour. If `peak` is given, each span has at least one value above `peak`.
-    `shortest` is the minimum length of a span in seconds.
+    `hours` lists the start and the value of each hour. If `peak` is given, each span contains at least one value above
+    `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -306,7 +306,7 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The name of a day begins the sentence, but Estonian names of weekdays are written with a small letter.
+        # The sentence begins with this name. In Estonian, names of weekdays begin with a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:

@@ -41,9 +41,9 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return the text of a key, with values for its placeholders. Raises KeyError for an unknown key.
+        """Return the text for `key`, with values in place of its placeholders. Raises KeyError for an unknown key.
 
-        If the text has plural forms, return the form for the number `n`.
+        If there are several plural forms of the text, return the form for the number `n`.
         """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
@@ -80,7 +80,7 @@ class Texts:
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return all grammatical forms of the name of a zone's country."""
+        """Return the name of a zone's country in all its grammatical forms."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
