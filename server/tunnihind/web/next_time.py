@@ -1,4 +1,4 @@
-"""Finds the cheapest time ahead, and compares its price with the present price."""
+"""Finds the cheapest three hours ahead, and compares their price with the present price."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,9 +17,10 @@ _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write the cheapest three hours in a row of the next 24 hours, and compare their price with the present price.
+    """Name the cheapest three consecutive hours of the next 24, and compare their price with the present price.
 
-    `current_ts` is the start of the present period, unix seconds. If too few prices are known, return an empty text.
+    `current_ts` is the start of the present period in unix seconds. If too few prices are known, return an empty
+    string.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]

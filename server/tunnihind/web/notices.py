@@ -30,8 +30,8 @@ class SourceState:
     """The last usable answer of a source, and the failure since this answer.
 
     `answered_ts` is the time of the source's last usable answer (unix seconds). `fault` is the kind of the failure. If
-    no request has failed since the last usable answer, `fault` is None. `status` is the HTTP status of the failed
-    request, if there was one.
+    no request has failed since the last usable answer, `fault` is None. If the failed request got an HTTP answer,
+    `status` is the answer's status code.
 
     The failure's error message is only in the log and in `tunnihind status`, because it may name the operator's
     machines.

@@ -30,8 +30,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, with its default first. An empty value means that the address has no choice. The page
-then uses the browser's remembered choice, if there is one (`static/remembered.js`)."""
+"""The values of each parameter. The default comes first. An empty value means that the address doesn't name a choice.
+The page then uses the choice that the browser remembers, if any (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -49,7 +49,7 @@ class PageOptions:
     are in c/kWh without VAT. If `price` is "market", no rates are added.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
-    language. `unknown` has the names of the parameters with an unknown value.
+    language. `unknown` lists the names of the parameters with an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -77,7 +77,7 @@ class PageOptions:
 
     @property
     def step_s(self) -> int:
-        """The length of the shown periods, seconds."""
+        """The length of the shown periods in seconds."""
         return HOUR_S if self.shown_period == "hour" else QUARTER_S
 
     @property
@@ -109,7 +109,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the options from the query string of a zone's page. Parameters only for other zones are ignored."""
+        """Read the options from the query string of a zone's page. Parameters that only other zones use are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]
@@ -135,7 +135,10 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the same page of another zone, without the fees, which differ between zones."""
+        """Return the query string for the same page of another zone.
+
+        The fees are left out, because they differ by zone.
+        """
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -144,7 +147,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates share a cached page. If the rate is invalid, return an empty text."""
+    """Normalise a rate, so that equal rates share a cached page. If the rate is invalid, return an empty string."""
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:

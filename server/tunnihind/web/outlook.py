@@ -8,9 +8,10 @@ than the usual price. The usual price is the mean price of the two weeks before 
 forecasts made at 09:00 UTC and with 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price. In 95% of the cases, the difference was at least 15%. One day ahead, the page named expensive hours in
-313 cases. The mean price of the named expensive hours was always above the day's mean price. In 96% of the cases, the
-difference was at least 15%.
+day's mean price. In 95% of the cases, the named cheap hours were at least 15% cheaper than the day's mean price. One
+day ahead, the page named expensive hours in 313 cases. The mean price of the named expensive hours was always above the
+day's mean price. In 96% of the cases, the named expensive hours were at least 15% more expensive than the day's mean
+price.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -23,8 +24,8 @@ to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast
 the price fell below zero in only 3 of 10 cases.
 
 Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
-named hours cost more than twice the usual price. In 33% of them, one of the named hours cost more than any hour of the
-two weeks before.
+named hours cost more than twice the usual price. In 33% of the 54 cases, one of the named hours cost more than any hour
+of the two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
@@ -236,7 +237,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours with a 90th percentile above all prices of the last two weeks and far above the usual price."""
+    """Return the hours with a 90th percentile above all prices of the last two weeks, and far above the usual price."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 

@@ -47,8 +47,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        Requests with the same `key` count as one request in the queue. Otherwise, the queue would be too long just
-        after each full hour, when all open pages send their requests.
+        Requests with the same `key` count as one request in the queue. Otherwise, the queue would be full at the start
+        of each hour, when all open pages send their requests.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
