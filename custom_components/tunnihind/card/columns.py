@@ -47,9 +47,9 @@ class PriceColumns(Columns):
     the colours divide the values of `price` into five groups of equal size. `market` is the settled market price or the
     median of its forecast, in EUR/kWh without VAT.
 
-    `charges` lists the sets of fees that apply in the periods, each set once. Each set maps the name of a fee to its
-    amount in EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are left
-    out. A fee includes VAT only if the household's contract states the fee with VAT. For each period, `charged`
+    `charges` lists each set of fees once, even if the set applies in several periods. Each set maps the name of a fee
+    to its amount in EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are
+    left out. A fee includes VAT only if the household's contract states the fee with VAT. For each period, `charged`
     contains the index of the period's set in `charges`. To compute the VAT, subtract `market` and the fees from
     `price`.
     """
@@ -127,7 +127,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     """Return the colour of each price, as described in `PriceColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Each of these market prices is converted
-    to the household price in every period. The mean of the results separates two colours.
+    to the household price in every period, and the mean of these household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -34,7 +34,7 @@ CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
 # The contents include this field only while the entry is loaded.
 _PRICES: Final = "prices"
-# The number of days in a request for past prices, including today.
+# A request for past prices covers this many days, including today.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -178,7 +178,7 @@ class CardPast(TypedDict):
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     """Request past market prices from the server, and convert them to the household's prices.
 
-    The household's present contracts decide whether the prices are by the hour or by the quarter-hour.
+    The household's present contracts determine the length of the price periods: hours or quarter-hours.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
 If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-doesn't change these figures, later rates in the table apply to the household too. The options contain the figures in
-c/kWh that the household has confirmed.
+doesn't change a figure of the rate table, later rates in the table apply to the household too. The options contain the
+figures in c/kWh that the household has confirmed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,8 +62,8 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees, by section of the form. The form of a network package doesn't ask for the
-# hours of the day rate, because the package has fixed hours.
+# The settings that apply to all rows of fees. The keys are sections of the form. The form for a network package doesn't
+# ask for the hours of the day rate, because the operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field, and programs may omit a field with a default.
+            # The field is required, so that people can't clear it. It has a default, so that programs may omit it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -264,8 +264,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the figures for `part` equal the rate table's figures, with VAT or without.
 
-        If the rate table has no figure for the form's date, the form shows the figure of the nearest date, and the
-        result is False.
+        If the rate table has no figure for the form's date, return False, because the form shows the figure of another
+        date.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):

@@ -128,7 +128,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts that add up to a price, in EUR/kWh. Except for a known market price, parts of 0 are left out."""
+    """Return the parts of a price in EUR/kWh. Parts of 0 are left out, but a known market price is always listed."""
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
@@ -239,11 +239,11 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Convert the typed figures to options.
+        """Return the options that follow from the typed figures, or the form to show again.
 
-        If the form must be shown again, return an empty mapping and the form. Otherwise, the second result is None. The
-        form is shown again if it has errors, or if the household has to confirm the figures of another package or date.
-        `others` are the household's other rows of fees.
+        If the form is shown again, the first result is empty. If not, the second result is None. The form is shown
+        again if it contains errors, or if the household has to confirm the figures of another package or date. `others`
+        are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}

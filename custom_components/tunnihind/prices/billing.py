@@ -62,9 +62,9 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts in EUR/kWh that the buyer deducts from the market price from `valid_from` on.
+    """The amounts in EUR/kWh that the buyer deducts from the market price.
 
-    If `valid_from` is None, the deductions have always applied.
+    The deductions apply from `valid_from` on. If `valid_from` is None, the deductions have always applied.
     """
 
     valid_from: date | None = None

@@ -31,7 +31,7 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which clocks in Tallinn show `wall` on `day`.
 
     If clocks show `wall` twice on a day in autumn, return the first instant. If clocks skip `wall` on a day in spring,
-    use the offset from UTC before the clock change. For example, 03:30 then means 04:30.
+    use the offset from UTC before the clock change: 03:30 means 04:30.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 

@@ -69,9 +69,9 @@ _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 
 class Charge:
     """A part of the price at one instant.
 
-    `eur_kwh` is the amount in EUR/kWh. If `eur_kwh` already includes VAT, `vat_rate` is 0. Otherwise, `vat_rate` is the
-    VAT rate on `eur_kwh` as a fraction. If `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is
-    the nearest known rate.
+    `eur_kwh` is the amount in EUR/kWh. `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already
+    includes VAT, `vat_rate` is 0. If `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
+    nearest known rate.
     """
 
     part: Part
@@ -81,7 +81,7 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT that is added to this part of the price, in EUR/kWh."""
+        """The VAT in EUR/kWh that is added to this part of the price."""
         return self.eur_kwh * self.vat_rate
 
 
@@ -125,9 +125,9 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
-    is the VAT rate that the server's operator chose for all dates, as a fraction. Rows without a VAT rate use
-    `chosen_vat_rate`. If `chosen_vat_rate` is None, they use the legal rate. Only the package `OWN` uses the settings
-    for the day rate's hours and for the night rate on weekends and holidays.
+    is the VAT rate that the server's operator chose for all dates, as a fraction. If a row states no VAT rate,
+    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. Only the package `OWN` uses the
+    settings for the day rate's hours and for the night rate on weekends and holidays.
     """
 
     zone: Zone = Zone.EE
@@ -151,7 +151,10 @@ class Tariff:
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the result of `price`, or None if a fee is unknown. Statistics contain only prices with known fees."""
+        """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
+
+        If a fee is unknown, return None, because statistics contain only known prices.
+        """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 

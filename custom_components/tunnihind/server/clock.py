@@ -13,7 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# The greatest expected age, in seconds, of an answer from a cache in front of the server.
+# An answer from a cache in front of the server should be at most this many seconds old.
 _CACHED_S: Final = 120
 # The difference between the server's clock and Home Assistant's clock may vary by a second, because of rounding.
 _ROUNDING_S: Final = 1
@@ -23,8 +23,8 @@ class EntryClock:
     """Shows the present time for one config entry.
 
     In a rehearsal, this clock shows the server's time: the time in the server's last answer plus the time since that
-    answer. Otherwise, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by which the
-    server's clock is ahead of Home Assistant's clock.
+    answer. Except in a rehearsal, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by
+    which the server's clock is ahead of Home Assistant's clock.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -32,7 +32,7 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return the time of this clock in UTC seconds."""
+        """Return the present time by this clock, in UTC seconds."""
         return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:

@@ -21,7 +21,7 @@ KEEP_S: Final = 49 * HOUR_S
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours, so two days may not cover all of yesterday after the clock change in autumn.
+# The server counts a day as 24 hours. After the clock change in autumn, two such days may not cover all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S
@@ -119,7 +119,7 @@ class NewestPrices:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Make the next poll request quarter-hour prices again, because another server may answer it."""
+        """Request quarter-hour prices again at the next poll, because another server may answer."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:

@@ -18,7 +18,7 @@ from .known import History, NewestPrices, merged
 # server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
-# description without a failed poll.
+# description.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -203,9 +203,9 @@ class Polling:
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
-        If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. But
-        if the answer contains no price for the present moment, the earlier prices are kept. The answer may then come
-        from the earlier server, which has lost its data and got a new id.
+        If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
+        the other server's answer contains no price for the present moment, the earlier prices are kept. Such an answer
+        may come from the earlier server, which has lost its data and got a new id.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -223,9 +223,10 @@ class Polling:
     async def _ask_about(self, *, at_once: bool) -> None:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
-        If `at_once` is true, send a request even soon after the last request. The caller sets `at_once` if the server's
-        clock has jumped or the wrong server answers, because a rehearsal may then have begun or ended. If a request
-        with `at_once` fails although the server has described itself before, raise CannotConnect.
+        If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
+        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may then have begun
+        or ended. If a request with `at_once` fails although the server has described itself before, raise
+        CannotConnect.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:

@@ -50,7 +50,7 @@ class DaySummary:
         """True if the prices of only one hour of the day are known.
 
         In Estonia, the last hour of a delivery day is the first hour of the next calendar day. So a forecast usually
-        includes only this hour of its last calendar day.
+        ends after the first hour of a calendar day.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
@@ -145,10 +145,11 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
     The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
-    mean of the hours' bounds. Such a range is too wide, because the errors of the hours partly cancel each other out.
+    mean of the hours' bounds. The mean of the bounds gives too wide a range, because the errors of the hours partly
+    cancel each other out.
 
-    The page shows the mean of the hours' medians. The range is widened to include this mean. If prices may become much
-    higher but hardly lower, the means of nearly all price paths can be above the shown mean.
+    The page shows the mean of the hours' medians, so the range is widened to include that mean. If prices may become
+    much higher but hardly lower, the means of nearly all price paths can be above the shown mean.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -196,7 +197,7 @@ class GridCell:
 class GridRow:
     """One day of the calendar.
 
-    The clock hour that is skipped in spring has no cell, and the clock hour that is repeated in autumn has two cells.
+    In spring, the skipped clock hour has no cell. In autumn, the repeated clock hour has two cells.
     """
 
     day: date

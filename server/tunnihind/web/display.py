@@ -1,4 +1,4 @@
-"""Writes prices and times in the reader's language, unit, VAT and time zone."""
+"""Writes prices and times with the reader's language, unit, VAT and time zone."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,7 +185,7 @@ class Display:
         return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:
-        """Add fees and VAT to a market price, and convert it to the reader's unit. Round it as the API does."""
+        """Add fees and VAT to a market price, convert it to the reader's unit, and round it as the API does."""
         rate = self.vat.rate(ts)
         eur_mwh += self.surcharge.at(ts)
         if self.options.unit == "kwh":
@@ -253,7 +253,7 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant by the reader's clock. In the hour that repeats when summer time ends, add the time zone."""
+        """Write the time of day at an instant. If the hour is repeated at the end of summer time, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"

@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The SVG `text-anchor` of the word "now", which must not cross the edge of the plot."""
+        """The SVG `text-anchor` with which the word "now" stays within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -132,9 +132,9 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the distance between the labels of the price axis, the axis's bottom, and the axis's top.
+    """Return three values of the price axis: the distance between its labels, its bottom, and its top.
 
-    `priceScale` in drawing.js uses the same rule.
+    `priceScale` in drawing.js computes the price axis by the same rule.
     """
     amounts = [0.0]
     for period in shown:

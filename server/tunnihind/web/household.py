@@ -81,5 +81,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the calendar day by the market's clock. Rates depend on this day."""
+    """Return the calendar day by the market's clock, because rates change at the market's midnight."""
     return display.market.local(ts).date()

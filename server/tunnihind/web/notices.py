@@ -27,14 +27,12 @@ requests is six hours, for weather."""
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The last usable answer of a source, and the failure since this answer.
+    """The last usable answer of a source, and any later failure.
 
-    `answered_ts` is the time of the source's last usable answer (unix seconds). `fault` is the kind of the failure. If
-    no request has failed since the last usable answer, `fault` is None. If the failed request got an HTTP answer,
-    `status` is the answer's status code.
+    `answered_ts` is the time of the source's last usable answer (unix seconds). If a later request has failed, `fault`
+    is the kind of failure. If a later request has failed with an HTTP error, `status` is the HTTP status.
 
-    The failure's error message is only in the log and in `tunnihind status`, because it may name the operator's
-    machines.
+    Error messages are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
 
     name: str
@@ -55,7 +53,7 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    The small view doesn't show this notice. Its footer shows one word instead.
+    In the small view, a word in the footer replaces this notice.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
@@ -146,7 +144,7 @@ class NoPricesNotice:
 
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
-    """Return a line about the last answer of each source. `now` is in unix seconds."""
+    """For each source, return a line about the source's last answer. `now` is in unix seconds."""
     return tuple(_line(source, now, display) for source in sources)
 
 

@@ -4,8 +4,8 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025, with
-forecasts made at 09:00 UTC and with 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. The forecasts
+were made at 09:00 UTC. The prices included 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
 day's mean price. In 95% of the cases, the named cheap hours were at least 15% cheaper than the day's mean price. One
@@ -95,15 +95,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights of a day of the reader's calendar, from `now` on.
+    """The highlights ahead on one day of the reader's calendar.
 
-    `usual` compares the day's mean price with the usual price. If some prices of the day are forecasts, the mean is
-    computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
-    `near_zero` lists the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether
-    a price will be below zero. `possible` lists the hours in which the forecast's 90th percentile is higher than any
-    price of the two weeks before today. If `expensive` lists any hours, `possible` is empty. The sentence about the
-    expensive hours already includes the likely range of the highest price. `weather` is the forecast weather that
-    explains the prices: wind or sun for low prices, calm for high prices.
+    `usual` compares the day's mean price with the usual price. If some prices of the day are forecasts, their medians
+    are used for the mean. `negative` lists the hours with published prices below zero. `near_zero` lists the hours with
+    forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be below zero.
+    `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two weeks before
+    today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours already includes
+    the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
+    low prices, calm for high prices.
     """
 
     day: date
@@ -307,11 +307,11 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The sentence begins with this name. In Estonian, names of weekdays begin with a small letter.
+        # Capitalise the name, because it begins the sentence. Estonian names of weekdays begin with a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Describe all highlights of a day except `possible`."""
+        """Describe all highlights of a day except the hours in `possible`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,

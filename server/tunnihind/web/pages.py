@@ -1,4 +1,7 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference. All can be read without JavaScript."""
+"""Serves the pages: the dashboard, the accuracy page and the API reference.
+
+All pages can be read without JavaScript.
+"""
 
 import asyncio
 from collections import Counter
@@ -47,8 +50,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        Requests with the same `key` count as one request in the queue. Otherwise, the queue would be full at the start
-        of each hour, when all open pages send their requests.
+        All open pages send their requests at the start of each hour. So requests with the same `key` count as one
+        request in the queue.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
@@ -85,7 +88,7 @@ type Page = Callable[[PageOptions, Coding], Representation]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The settings of a zone's pages, and the relative paths from these pages to the pages of all zones."""
+    """The settings of a zone's pages, and the relative paths to the pages of all zones."""
 
     settings: Settings
     paths: Mapping[Zone, str]

@@ -180,7 +180,7 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield the public holidays in the market's country around today, as ISO dates."""
+    """Yield the ISO dates of the public holidays around today in the market's country."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

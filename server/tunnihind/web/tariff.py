@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: the supplier's margin, network fees and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
-includes too. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts of a
-`Surcharge` are in EUR/MWh without VAT.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The server's wheel
+includes a copy. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts
+of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -102,7 +102,7 @@ def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price whose rate on a day is unknown.
+    """A part of the price without a known rate on a certain day.
 
     If the day is after the last known rate, `bound` is the last day of that rate. If the day is before the first known
     rate, `bound` is the first day of that rate.
@@ -130,7 +130,7 @@ class PackageTariff:
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return each fee in c/kWh without VAT at an instant.
+        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT.
 
         If a rate is unknown at `ts`, use the known rate that is nearest in time.
         """
@@ -175,7 +175,7 @@ class OwnTariff:
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return each fee in c/kWh without VAT at an instant."""
+        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
@@ -195,10 +195,10 @@ type Tariff = PackageTariff | OwnTariff
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """The amounts in EUR/MWh without VAT that are added to the market's price.
+    """The amounts that are added to the market's price. Amounts are in EUR/MWh without VAT.
 
-    `steps` lists instants, each with the amount that is added from this instant on. Before the first instant, the first
-    amount is added. If `steps` is empty, the surcharge is zero.
+    `steps` lists instants, each with the amount that is added from this instant on. Before the first instant in
+    `steps`, the first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -238,11 +238,11 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of network rate that holds in a package at a local time in Estonia.
+    """Return the kind of network rate that holds at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds
     at all other times. From November to March, some packages have peak rates. On working days, peak rates hold from 09
-    to 12 and from 16 to 20. On days of rest, peak rates hold from 16 to 20.
+    to 12 and from 16 to 20. On weekends and public holidays, peak rates hold from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
@@ -254,7 +254,7 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether a local time is at night or on a day of rest. `country` is an ISO 3166 code."""
+    """Return whether the night rate holds at a local time. `country` is an ISO 3166 code."""
     return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 

@@ -89,7 +89,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month. `Wording.day` in wording.js does the same."""
+        """Write a day with its short weekday and month. `Wording.day` in wording.js writes the same text."""
         weekday = self.dates["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
@@ -99,11 +99,11 @@ class Texts:
 
     @property
     def dates(self) -> Mapping[str, Sequence[str]]:
-        """The short names of the weekdays, from Monday on, and of the months."""
+        """The short names of the weekdays and of the months. The first weekday is Monday."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return a day's weekday in the form for "on Monday", such as "esmaspäeval" in Estonian."""
+        """Return the text for "on Monday" or another weekday, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 

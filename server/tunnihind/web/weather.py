@@ -137,7 +137,7 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 def _top(values: Floats, tops: Sequence[int]) -> int:
     """Return the lowest of the `tops` that no known value exceeds.
 
-    If there is none, return the highest of the `tops`.
+    If a known value exceeds all `tops`, return the highest of the `tops`.
     """
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
