@@ -1,6 +1,6 @@
 """Prices of many periods in a compact form, with one list for each kind of value.
 
-All lists except `charges` have one item for each period. Period `i` begins `i * step` seconds after `start` (UTC
+All lists except `charges` contain one item for each period. Period `i` begins `i * step` seconds after `start` (UTC
 seconds). An unknown value is None.
 """
 
@@ -44,8 +44,8 @@ class PriceColumns(Columns):
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
     server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the colours divide the values of `price` into five groups of equal size. `market` is the settled market price or the
-    median of its forecast, in EUR/kWh without VAT.
+    the colours divide the values of `price` into five groups of equal size. `market` is the market price in EUR/kWh
+    without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set maps the name of a fee
     to its amount in EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are

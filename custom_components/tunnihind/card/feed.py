@@ -241,7 +241,7 @@ def _readable_entry(
 ) -> TunnihindConfigEntry | None:
     """Return the entry that a card's message names.
 
-    If there is no such entry, send an error and return None. Raises Unauthorized.
+    If the entry doesn't exist, send an error and return None. Raises Unauthorized.
     """
     entry = _entry(hass, msg)
     if entry is None:

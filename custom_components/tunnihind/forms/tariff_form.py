@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # The field is required, so that people can't clear it. It has a default, so that programs may omit it.
+            # People can't clear a required field. Programs may omit a field with a default.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}

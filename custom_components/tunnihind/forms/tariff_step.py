@@ -241,9 +241,9 @@ class TariffStep(ConfigEntryBaseFlow):
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
         """Return the options that follow from the typed figures, or the form to show again.
 
-        If the form is shown again, the first result is empty. If not, the second result is None. The form is shown
-        again if it contains errors, or if the household has to confirm the figures of another package or date. `others`
-        are the household's other rows of fees.
+        If the form is shown again, the first result is empty. If the form isn't shown again, the second result is None.
+        The form is shown again if it contains errors, or if the household has to confirm the figures of another package
+        or date. `others` are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}

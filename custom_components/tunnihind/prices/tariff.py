@@ -55,7 +55,7 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the household's own rate for a part that has the same rate at all times of day."""
+        """Return the household's own rate for a part whose rate doesn't depend on the time of day."""
         figure: float = getattr(self, part)
         return figure
 
@@ -159,7 +159,7 @@ class Tariff:
         return charges.price(eur_mwh) if charges.are_known else None
 
     def charges(self, start: int) -> Charges:
-        """Return the charges that are added to the market price in the period that starts at `start` (UTC seconds)."""
+        """Return the charges for the period that starts at `start` (UTC seconds)."""
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()

@@ -46,7 +46,7 @@ class EntryClock:
     def agrees_with(self, server_now: int) -> bool:
         """Return whether the server's clock shows the expected time.
 
-        A difference of more than two minutes means that the server's clock or Home Assistant's clock has been set.
+        A difference of more than two minutes means that somebody has set the server's clock or Home Assistant's clock.
         """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
@@ -87,7 +87,7 @@ class QuarterTimer:
     def async_set(self) -> None:
         """Start the timer for the next quarter-hour.
 
-        Call this method again whenever the server's clock or Home Assistant's clock may have been set.
+        Call this method again whenever somebody may have set the server's clock or Home Assistant's clock.
         """
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)

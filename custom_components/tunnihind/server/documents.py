@@ -56,8 +56,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed, UnknownZone, and ValueError for a document of
-    another program.
+    `step_s` is the length of a period in seconds. Raises Malformed or UnknownZone. If the document comes from another
+    program, raises ValueError.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")

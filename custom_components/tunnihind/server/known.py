@@ -21,7 +21,8 @@ KEEP_S: Final = 49 * HOUR_S
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours. After the clock change in autumn, two such days may not cover all of yesterday.
+# The server counts a day as 24 hours. After the clock change in autumn, today and yesterday can be longer than two days
+# of 24 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S

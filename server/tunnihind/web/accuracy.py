@@ -109,8 +109,8 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months, newest first. `is_backtest` is true if the figures come from
-    the backtest, because no forecast of the server has been scored yet.
+    Each key of `months` is the first day of a month. The newest month comes first. `is_backtest` is true if the figures
+    come from the backtest, because no forecast of the server has been scored yet.
     """
 
     is_backtest: bool

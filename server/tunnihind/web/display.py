@@ -49,7 +49,7 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
     """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
-    The Home Assistant integration uses the same rule for its price levels. Equal prices get the level of their mean
+    The rule for price levels is the same as in the Home Assistant integration. Equal prices get the level of their mean
     rank. So if all prices of a day are equal, all periods have the level `normal`.
     """
     prices = sorted(map(price, periods))

@@ -63,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The paths and labels of the chart, from the start of today to the end of the served forecast."""
+    """The paths and labels of the chart. The chart begins with today, and ends with the served forecast."""
 
     start: int
     end: int
@@ -134,7 +134,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
     """Return three values of the price axis: the distance between its labels, its bottom, and its top.
 
-    `priceScale` in drawing.js computes the price axis by the same rule.
+    `priceScale` in drawing.js must return the same values.
     """
     amounts = [0.0]
     for period in shown:

@@ -120,7 +120,7 @@ class PageOptions:
         return cls(zone, **given, names_lang="lang" in known, unknown=tuple(unknown))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
-        """Return the query string of the same page with some options changed.
+        """Return the query string for the present page with some options changed.
 
         Options with their default value are left out. If the reader hasn't chosen a language, the link names no
         language. A link without a language shows the page in each reader's own language.
@@ -135,7 +135,7 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the same page of another zone.
+        """Return the query string for the present page in another zone.
 
         The fees are left out, because they differ by zone.
         """
@@ -147,7 +147,10 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates share a cached page. If the rate is invalid, return an empty string."""
+    """Normalise a rate, so that equal rates lead to the same cached page.
+
+    If the rate is invalid, return an empty string.
+    """
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:

@@ -4,8 +4,8 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. The forecasts
-were made at 09:00 UTC. The prices included 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. All forecasts
+were made at 09:00 UTC. All prices included 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
 day's mean price. In 95% of the cases, the named cheap hours were at least 15% cheaper than the day's mean price. One

@@ -109,7 +109,7 @@ class Texts:
 
 
 def plural(language: Language, n: object) -> str:
-    """Return the plural category of a whole number, by the same Unicode rules as JavaScript's `Intl.PluralRules`."""
+    """Return the Unicode plural category of a whole number, like JavaScript's `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

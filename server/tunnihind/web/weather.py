@@ -1,7 +1,7 @@
 """Draws the newest forecast of wind and sun.
 
 The forecast covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
-the chart. In the SVG, an x coordinate is a number of hours after `start_ts`. To show other hours, a script only has to
+the chart. An x coordinate in the SVG is the number of hours since `start_ts`. To show other hours, a script only has to
 change the `viewBox`.
 """
 
