@@ -126,7 +126,7 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price, as described in `PriceColumns`.
 
-    `scale` contains the market prices in EUR/MWh at which the colour changes. Each of these market prices is converted
+    `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
     to the household price in every period, and the mean of these household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}

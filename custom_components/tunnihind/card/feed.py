@@ -222,7 +222,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    The message and the errors are as in `_subscribe`, but `not_found` may also mean that the entry is not loaded.
+    `_subscribe` describes the message and the errors. Here, `not_found` may also mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

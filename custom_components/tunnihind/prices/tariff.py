@@ -22,7 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache holds the charges of two weeks of quarter-hours, because no screen shows more than two weeks. Without a
+# The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. Without a
 # limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills these parts of the price, and the network operator bills all other parts.

@@ -128,7 +128,7 @@ class ForecastAnswer:
     def market_price(self, instant: int) -> float | None:
         """Return the market price (EUR/MWh) at `instant`: the settled price, or else the forecast's median.
 
-        If both are unknown, return None.
+        If the settled price and the forecast are unknown, return None.
         """
         start = instant - instant % self.step_s
         if start in self.settled:

@@ -28,7 +28,7 @@ _SIZE: Final = 1000
 _SERIES: Final = 3
 """Each month has room for this many bars, so that all bars have the same width."""
 _BARS_SHARE: Final = 0.72
-"""The bars' share of a month's width."""
+"""The fraction of a month's width that the bars cover."""
 _LEAST_MONTHS: Final = 2
 """The chart has room for at least this many months, so that the bars of one month don't fill the chart."""
 _MOST_LABELS: Final = 4

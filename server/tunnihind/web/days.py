@@ -145,8 +145,8 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
     The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
-    mean of the hours' bounds. The mean of the bounds gives too wide a range, because the errors of the hours partly
-    cancel each other out.
+    mean of the hours' bounds. The mean of the hours' bounds gives too wide a range, because the errors of the hours
+    partly cancel each other out.
 
     The page shows the mean of the hours' medians, so the range is widened to include that mean. If prices may become
     much higher but hardly lower, the means of nearly all price paths can be above the shown mean.

@@ -83,11 +83,11 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """The VAT rate in the prices shown for today."""
+        """The VAT rate that today's shown prices include."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
-        """Return the VAT rate in the price shown for an instant."""
+        """Return the VAT rate that the shown price at an instant includes."""
         return vat_rate_at(self.rates, ts)
 
 

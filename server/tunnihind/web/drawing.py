@@ -21,13 +21,13 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The free space at each end of the price axis, as a share of the distance from the lowest to the highest price."""
+"""The free space at each end of the price axis, as a fraction of the distance from the lowest to the highest price."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""The share of the plot at each side in which a centred word would cross the edge."""
+"""The fraction of the plot at each side in which a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""The room after the last period in seconds, which makes the end of the period visible."""
+"""The room after the last period, in seconds. The room makes the end of the period visible."""
 _NOW_STEP_S: Final = 900
 """The mark of the present moves only once in this many seconds, so that the page doesn't change every second."""
 
@@ -132,7 +132,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return three values of the price axis: the distance between its labels, its bottom, and its top.
+    """Return the price axis as three numbers: the spacing of its labels, the bottom and the top.
 
     `priceScale` in drawing.js must return the same values.
     """

@@ -12,7 +12,7 @@ from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, Pack
 
 type Language = Literal["en", "et", "ru"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
-"""The pages' languages, the default first."""
+"""The pages' languages. The default comes first."""
 type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]

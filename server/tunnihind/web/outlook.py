@@ -23,9 +23,9 @@ page said "close to zero" in 82 cases, and the sentence came true in 93% of them
 to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
 the price fell below zero in only 3 of 10 cases.
 
-Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
-named hours cost more than twice the usual price. In 33% of the 54 cases, one of the named hours cost more than any hour
-of the two weeks before.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of the cases, an hour named as
+possibly very expensive cost more than twice the usual price. In 33% of the cases, an hour named as possibly very
+expensive cost more than any hour of the two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
@@ -49,29 +49,30 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """A smaller difference isn't worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""An hour is a highlight if it differs from the day's mean by this share. A day is a highlight if it differs from the
-usual price by this share. An hour beside a highlight belongs to the same span if it differs by half as much."""
+"""An hour is a highlight if its price differs from the day's mean by this fraction. A day is a highlight if its mean
+differs from the usual price by this fraction. An hour beside a highlight belongs to the same span if its price differs
+by half as much."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above a mean if it differs by at least these shares of the mean."""
+"""A price is much below or above a mean if it differs by at least these fractions of the mean."""
 _USUAL_DAYS: Final = 3
 """With fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer known hours, a day's mean is not compared."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast counts as close to zero if it is below this share of a notable difference. The limit is half a cent per
+"""A forecast counts as close to zero if it is below this fraction of a notable difference. The limit is half a cent per
 kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
-"""At least one cheap or expensive hour of a span must be beyond the usual price by this share of a notable difference.
-"""
+"""At least one cheap or expensive hour of a span must be beyond the usual price by this fraction of a notable
+difference."""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power, and at 5 m/s 20%.
+"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power. At 5 m/s, they give 20%.
 
-The shares come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
+The figures come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
 forecast of wind power for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
@@ -82,8 +83,8 @@ From March to June 2025, the median price from 11 to 18 o'clock was 13% of the d
 other days.
 """
 _WORTH_NAMING: Final = 0.5
-"""A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
-hours' distances from the limit."""
+"""A second span is named if its size is at least this fraction of the largest span's size. A span's size is the sum of
+its hours' distances from the limit."""
 
 
 class Span(NamedTuple):
@@ -97,9 +98,9 @@ class Span(NamedTuple):
 class DayOutlook:
     """The highlights ahead on one day of the reader's calendar.
 
-    `usual` compares the day's mean price with the usual price. If some prices of the day are forecasts, their medians
-    are used for the mean. `negative` lists the hours with published prices below zero. `near_zero` lists the hours with
-    forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be below zero.
+    `usual` compares the day's mean price with the usual price. For the mean, medians of the forecast replace prices
+    that aren't published yet. `negative` lists the hours with published prices below zero. `near_zero` lists the hours
+    with forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be below zero.
     `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two weeks before
     today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours already includes
     the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
@@ -365,7 +366,10 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write the times of a span. If the price after the span is unknown, write that the span may last longer."""
+        """Write the times at which a span starts and ends.
+
+        If the price after the span is unknown, write that the span may last longer.
+        """
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day

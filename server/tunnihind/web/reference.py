@@ -88,7 +88,7 @@ RECIPES: Final = {
     "predbat.yaml": "Predbat",
     "shelly.js": "Shelly",
 }
-"""The name of each recipe's client, the same in all languages."""
+"""The name of each recipe's client. The names are the same in all languages."""
 
 
 def recipe(file: str, address: str, language: Language = "en") -> str:

@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: the supplier's margin, network fees and others.
 
 Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The server's wheel
-includes a copy. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts
-of a `Surcharge` are in EUR/MWh without VAT.
+includes a copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT.
+The amounts of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -21,7 +21,7 @@ from tunnihind.market import ESTONIA, HOUR_S, Market, Zone, floor_hour
 from tunnihind.public_holidays import is_holiday
 
 type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
-"""A package of the network operator Elektrilevi, up to 63 A."""
+"""A package of the network operator Elektrilevi for connections up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
 """A fee that is the same at all hours."""
@@ -83,10 +83,10 @@ def _read_table() -> _Table:
 _TABLE: Final = _read_table()
 
 NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
-"""Transmission by package, oldest entry first."""
+"""The transmission rates of each package. The oldest entry comes first."""
 
 FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
-"""The fees of the state and the system operator, oldest entry first."""
+"""The fees of the state and the system operator. The oldest entry comes first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
 """The day from which the network's rates hold."""

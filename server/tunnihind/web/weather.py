@@ -51,7 +51,7 @@ _HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean weather of the region's places in each hour from `start_ts` on.
+    """The mean weather over all places of the region, for each hour from `start_ts` on.
 
     `wind` is the wind speed in m/s, 100 m above the ground. `sun` is the shortwave radiation in W/m² on the ground. The
     shape of `wind` and of `sun` is (hours,). If the weather of any place is unknown, the mean over all places is NaN.
