@@ -44,7 +44,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The legal VAT rate from `since` on, as a fraction.
 
-    If network and state fees have a different VAT rate, `on_network` is the VAT rate on these fees.
+    If another VAT rate applies to network and state fees, `on_network` is that rate.
     """
 
     since: date

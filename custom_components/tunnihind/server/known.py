@@ -33,10 +33,10 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
     `now` is the present time by the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only periods that have not begun. Therefore, forecasts of `older` are kept for periods that have
-    begun by `now` or by the server's clock. If the server's clock is more than an hour behind `now`, all forecasts of
-    `older` are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both `now` and the
-    server's clock.
+    A server forecasts only periods that have not begun. For periods that have begun by `now` or by the server's clock,
+    the forecasts of `older` are kept. If the server's clock is more than an hour behind `now`, all forecasts of `older`
+    are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both `now` and the server's
+    clock.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()

@@ -204,8 +204,8 @@ class Polling:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        the other server's answer contains no price for the present moment, the earlier prices are kept. An answer
-        without a present price may come from the earlier server, if that server has lost its data and its id.
+        another server's answer contains no price for the present moment, the earlier prices are kept. An answer without
+        a present price may come from the earlier server, if that server has lost its data and its id.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):

@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class ComparedScore(NamedTuple):
-    """The same score for our forecast and for two naive forecasts. An unknown score is NaN."""
+    """One kind of score for our forecast and for two naive forecasts. An unknown score is NaN."""
 
     forecast: float
     seven_day_mean: float
@@ -154,7 +154,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
-    If no forecast of these days has been scored, return the scores of the last 90 or 7 days.
+    If no forecast of the last 30 days has been scored, return the scores of the last 90 or 7 days.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)

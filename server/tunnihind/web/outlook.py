@@ -96,15 +96,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights ahead on one day of the reader's calendar.
+    """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    `usual` compares the day's mean price with the usual price. For the mean, medians of the forecast replace prices
-    that aren't published yet. `negative` lists the hours with published prices below zero. `near_zero` lists the hours
-    with forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be below zero.
-    `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two weeks before
-    today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours already includes
-    the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
-    low prices, calm for high prices.
+    `usual` compares the day's mean price with the usual price. If some prices aren't published yet, the day's mean is
+    computed with the forecast's medians. `negative` lists the hours with published prices below zero. `near_zero` lists
+    the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be
+    below zero. `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two
+    weeks before today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours
+    already includes the likely range of the highest price. `weather` is the forecast weather that explains the prices:
+    wind or sun for low prices, calm for high prices.
     """
 
     day: date
