@@ -52,9 +52,10 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return `known` with the prices in `settled`, which maps the start of each period to its price in EUR/MWh.
+    """Return `known` with the prices in `settled`.
 
-    Settled prices that are more than 49 hours old at `now` (UTC seconds) are dropped.
+    `settled` maps the start of each period to its price in EUR/MWh. Settled prices that are more than 49 hours old at
+    `now` (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})

@@ -44,7 +44,7 @@ _RATE_DECIMALS: Final = 3
 class PageOptions:
     """The options that the server reads to make a page. The chart's script reads further options itself.
 
-    `zone` comes from the page's path. In Estonia, the rates of the `package` and the `margin` are added to the market's
+    `zone` comes from the page's path. In Estonia, the `margin` and the rates of the `package` are added to the market's
     price. In other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
     are in c/kWh without VAT. If `price` is "market", no rates are added.
 
