@@ -1,6 +1,6 @@
 """Prices of many periods in a compact form, with one list for each kind of value.
 
-All lists except `charges` have one item for each period. Period `i` begins `i * step` seconds after `start` (UTC
+All lists except `charges` contain one item for each period. Period `i` begins `i * step` seconds after `start` (UTC
 seconds). An unknown value is None.
 """
 
@@ -22,10 +22,11 @@ _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 
 
 class Columns(TypedDict):
-    """The prices of consecutive periods in EUR/kWh.
+    """The prices of consecutive periods. Prices are in EUR/kWh.
 
     `step` is the length of a period in seconds: 3600 or 900. Each `price` is a settled price or the median of a
-    forecast. `low` and `high` are the 10th and the 90th percentile of a forecast, and None for a settled price.
+    forecast. `low` and `high` are the 10th and the 90th percentile of a forecast. For a settled price, `low` and `high`
+    are None.
     """
 
     start: int
@@ -36,20 +37,21 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The household's prices, including VAT, for each hour or each quarter-hour.
+    """The household's prices with VAT for each hour or each quarter-hour.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
     server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the colours divide the values of `price` into five groups of equal size. `market` is the settled market price or the
-    median of its forecast, in EUR/kWh without VAT.
+    the colours divide the values of `price` into five groups of equal size. `market` is the market price in EUR/kWh
+    without VAT: the settled price or the forecast's median.
 
-    `charges` lists the different sets of fees in the periods. Each set maps the name of a fee to its amount in
-    EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are left out. A fee
-    includes VAT only if the household's contract states the fee with VAT. `charged` is the index in `charges` of the
-    set that applies in a period. The VAT is `price` minus `market` and minus the fees.
+    `charges` lists each set of fees once, even if the set applies in several periods. Each set maps the name of a fee
+    to its amount in EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are
+    left out. A fee includes VAT only if the household's contract states the fee with VAT. For each period, `charged`
+    contains the index of the period's set in `charges`. To compute the VAT, subtract `market` and the fees from
+    `price`.
     """
 
     level: list[int | None]
@@ -109,7 +111,10 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function that converts an instant to its price level (0 to 4), or None on a day with unknown prices."""
+    """Return a function that converts an instant to its price level (0 to 4).
+
+    If a price on the day of the instant is unknown, the price level is None.
+    """
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)
@@ -121,8 +126,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price, as described in `PriceColumns`.
 
-    Each bound in `scale` is a market price in EUR/MWh. The mean of a bound's household prices in all periods separates
-    two colours.
+    `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
+    to the household price in every period, and the mean of these household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

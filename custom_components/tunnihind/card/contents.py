@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
-The card relies on the types below. Instants are in whole UTC seconds and follow the entry's clock. Household prices and
-selling prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the contents in
-each state. A test compares the examples with the code.
+The card relies on the types below. Instants are whole UTC seconds by the `EntryClock`. Household prices and selling
+prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the contents in each
+state. A test compares the examples with the code.
 """
 
 from collections.abc import Mapping
@@ -53,8 +53,8 @@ class CardPlan(TypedDict):
 
     `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if the
     sensor was deleted. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If
-    the plan runs below or above a price limit, `windows` also lists all known later windows. Each window has one or
-    more pieces in the order of time. Each piece is a pair of start and end in UTC seconds.
+    the plan runs below or above a price limit, `windows` also lists all known later windows. Each window consists of
+    one or more pieces in the order of time. Each piece is a pair of start and end in UTC seconds.
     """
 
     id: str
@@ -73,21 +73,22 @@ class CardContents(CardBeginning):
     """The card's contents for a loaded entry.
 
     The first event of a subscription contains all fields. Each later event contains only the changed fields. While
-    `state` is neither `ready` nor `no_price`, an event contains only `state`, and the card keeps the last values of all
-    other fields.
+    `state` is neither `ready` nor `no_price`, an event contains only `state`. The card then keeps the last values of
+    all other fields.
 
-    `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. `clock_ahead_s` is the number
-    of seconds by which the entry's clock is ahead of Home Assistant's clock, and 0 except in a rehearsal. `problems`
-    lists the present problems, like the attribute `problems` of the sensor "Data problem". `lost_since` is the time of
-    the server's last fresh answer, or None without the problem `server_unreachable`. `stale_since` is the time at which
-    the forecast became too old, or None without the problem `forecast_stale`. `unit` is the unit in which the card
-    shows prices: `cents` or `euros` per kWh. `currency` is the currency of all prices.
+    `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
+    `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. Except in a
+    rehearsal, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor "Data
+    problem". `lost_since` is the time of the server's last fresh answer. If the server is reachable, `lost_since` is
+    None. `stale_since` is the time at which the forecast became too old. If `problems` doesn't contain
+    `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per
+    kWh. `currency` is the currency of all prices.
 
-    `prices` contains the household's prices of today and later days, or None if no price is known. `selling` contains
-    the selling prices of today and later days, without VAT. If a selling price is below zero, the household pays the
-    buyer. If the household sells nothing, or if no selling price is known, `selling` is None. `now` is the current
-    period, or None if the current price is unknown. `plans` lists the plans with their windows. If a user may not read
-    a plan's binary sensor "Window", the plan is left out for this user.
+    `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
+    contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
+    pays the buyer. If the household sells nothing, or if no selling price is known, `selling` is None. `now` is the
+    current period, or None if the current price is unknown. `plans` lists the plans with their windows. If a user may
+    not read a plan's binary sensor "Window", the plan is left out for this user.
     """
 
     mode: Mode

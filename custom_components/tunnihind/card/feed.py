@@ -32,9 +32,9 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# The contents have this field only while the entry is loaded.
+# The contents include this field only while the entry is loaded.
 _PRICES: Final = "prices"
-# The number of days in a request for past prices, including today.
+# A request for past prices covers this many days, including today.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -167,8 +167,8 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 class CardPast(TypedDict):
     """The known settled prices of the 13 days before today.
 
-    `prices` and `selling` have the same form as in `CardContents`. Each household price includes the fees and the VAT
-    that applied on its date.
+    `CardContents` describes `prices` and `selling`. Each household price includes the fees and the VAT that applied on
+    its date.
     """
 
     prices: PriceColumns | None
@@ -178,7 +178,7 @@ class CardPast(TypedDict):
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     """Request past market prices from the server, and convert them to the household's prices.
 
-    The household's present contracts decide whether the prices are by the hour or by the quarter-hour.
+    The household's present contracts determine the length of the price periods: hours or quarter-hours.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -204,7 +204,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     """Subscribe a card to the contents of an entry. `CardContents` describes the contents.
 
     The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
-    no entry, the oldest entry that is not a rehearsal is used, or else the oldest rehearsal.
+    no entry, the card gets the oldest entry that is not a rehearsal. If all entries are rehearsals, the card gets the
+    oldest rehearsal.
 
     The command's result is null, and the first event follows at once. A reload of the entry doesn't end the
     subscription. If the entry does not exist, the error is `not_found`. If the user may not read the entry's current
@@ -221,7 +222,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    The message and the errors are as in `_subscribe`, but `not_found` may also mean that the entry is not loaded.
+    `_subscribe` describes the message and the errors. Here, `not_found` may also mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -238,7 +239,10 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that a card's message names, or send an error and return None. Raises Unauthorized."""
+    """Return the entry that a card's message names.
+
+    If the entry doesn't exist, send an error and return None. Raises Unauthorized.
+    """
     entry = _entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))

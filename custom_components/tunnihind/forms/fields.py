@@ -64,5 +64,5 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
-    """Return a form's foldable section with `fields`."""
+    """Combine `fields` into a foldable section of a form."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

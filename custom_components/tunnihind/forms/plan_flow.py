@@ -1,4 +1,4 @@
-"""Adds and changes plans. For a new plan, people first choose the kind of hours, like the cheapest hours."""
+"""Adds and changes plans. For a new plan, people first choose the kind of hours, for example the cheapest hours."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -51,7 +51,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
     """Return a Markdown list of the changes that entities and actions made to the plan.
 
-    Each change has the label of its field in the form. If there are no changes, the returned text is empty.
+    Each line begins with the label of the changed field in the form. If there are no changes, return an empty string.
     """
     if plan is None or not plan.changes:
         return ""
@@ -145,7 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent in the first step. Raises InvalidData."""
+        """Check a whole plan that a program sent to the first form. Raises InvalidData."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:
@@ -181,8 +181,8 @@ class PlanFlow(ConfigSubentryFlow):
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
     """If the recorder has no statistics of the chosen meter, return an error.
 
-    The plan's present meter `kept` is accepted even if it no longer exists, so that people can change the rest of the
-    form.
+    `kept` is the plan's present meter. The present meter is accepted even if it no longer exists, so that people can
+    change other fields.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:

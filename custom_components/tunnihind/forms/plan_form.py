@@ -76,7 +76,10 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The forms in which people enter plans. Some kinds of hours have one form for a duration and one for an energy."""
+    """The forms in which people enter plans.
+
+    Some kinds of hours have two forms: one asks for a duration, and one asks for an energy.
+    """
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -112,11 +115,11 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
 # for only a few minutes. The first plan uses only published prices, so that its window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# A form that asks for an energy first shows the values for charging a car at an ordinary socket.
+# At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# The values that the form of a new plan shows at first. A new plan for the cheapest hours has windows in one piece,
-# because the programme of a washing machine can't pause.
+# The values that the form of a new plan shows at first. A new plan for the cheapest hours doesn't split its windows,
+# because many devices, like a washing machine, can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -189,7 +192,7 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections that have an error, and the sections in which a value differs from a new plan's value."""
+    """Return the sections with an error, and the sections in which a value differs from the value for a new plan."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -239,7 +242,7 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return the error of each field above the sections, and of each section. `others` are the other plans' names."""
+    """Return the errors in a form, keyed by field or section. `others` contains the names of the other plans."""
     plan = plan_of(user_input, form=form)
     found = {
         CONF_NAME: _wrong_name(user_input[CONF_NAME], others),

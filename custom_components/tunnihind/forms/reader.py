@@ -12,9 +12,10 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language of the reader's profile, or else of the reader's browser, or else of the installation.
+    """Return the language of the person who reads a form.
 
-    If `user_id` is None, the reader is the user who sent the present HTTP request.
+    The language comes from the reader's profile, or else from the browser, or else from the installation. If `user_id`
+    is None, the reader is the user who sent the current HTTP request.
     """
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:

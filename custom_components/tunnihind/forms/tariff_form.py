@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. A figure that the
-household leaves unchanged follows the rate table. The options contain all figures in c/kWh, as the household confirmed
-them.
+If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
+doesn't change a figure of the rate table, later rates in the table apply to the household too. The options contain the
+figures in c/kWh that the household has confirmed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,11 +43,11 @@ DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
-"""A row of fees that apply from a date on, as the entry's options store it."""
+"""A row of fees in the entry's options. The fees apply from a date on."""
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals, which leaves figures without VAT unchanged.
+# The rate table's figures with VAT are rounded to this many decimals. Figures without VAT have fewer decimals.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,8 +62,8 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees, by section of the form. The form of a network package doesn't ask for the
-# hours of the day rate, because the package has fixed hours.
+# The settings that apply to all rows of fees. The keys are sections of the form. The form for a network package doesn't
+# ask for the hours of the day rate, because the operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -104,7 +104,7 @@ def without(rows: Iterable[Row], name: str) -> list[Row]:
 
 
 def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return only the figures that apply to all rows."""
+    """Return only the settings in `figures` that apply to all rows of fees."""
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
@@ -134,7 +134,7 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return the form for the network package in `figures`."""
+        """Return this form for the network package that `figures` names."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field, and programs may omit a field with a default.
+            # People can't clear a required field. Programs may omit a field with a default.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -203,7 +203,7 @@ class RowForm:
         """Return the figures that the form shows at first.
 
         For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's own
-        figures, except for parts of the price that use the rate table.
+        figures. If a part of the price uses the rate table, the form shows the rate table's figures for this part.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -219,10 +219,10 @@ class RowForm:
         return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
 
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
-        """Return the figures of the form `before`, adapted to the package and the date of this form.
+        """Adapt the figures from the form `before` to the package and the date of this form.
 
-        If a part of the price has the rate table's figures for `before`, with or without VAT, replace these figures
-        with the rate table's figures for this form. If the network package has changed, the rate table's figures
+        If the figures for a part of the price equal the rate table's figures for `before`, with or without VAT, replace
+        them by the rate table's figures for this form. If the network package has changed, the rate table's figures
         replace all network fees.
         """
         if self == before:
@@ -244,7 +244,7 @@ class RowForm:
     def row_from(self, figures: Mapping[str, Any]) -> Row:
         """Return the row that the options store for the typed figures.
 
-        A blank fee becomes 0. The default VAT rate is left out.
+        A blank fee becomes 0. The default VAT rate is not stored.
         """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
@@ -264,8 +264,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the figures for `part` equal the rate table's figures, with VAT or without.
 
-        If the rate table has no figure for the form's date, return False, even if the household confirms the shown
-        figure of the nearest date.
+        If the rate table has no figure for the form's date, return False, because the form shows the figure of another
+        date.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):

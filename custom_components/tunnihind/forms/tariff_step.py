@@ -1,6 +1,6 @@
-"""The step in which a household enters its fees. A preview beside the form shows the current price and its parts.
+"""The form in which a household enters its fees, with a preview of the current price and its parts.
 
-Both the set-up and the options use this step. While somebody types, the form requests the preview with the websocket
+Both the set-up and the options show this form. While somebody types, the form requests the preview with the websocket
 command `tunnihind/start_preview`. The form shows the preview like an entity with a name and a state.
 """
 
@@ -63,7 +63,7 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter-hour.
+    """The current period: an hour or a quarter-hour, depending on the household's billing.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
     `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
@@ -101,7 +101,8 @@ class CurrentPeriod:
 class OpenForm:
     """A form that somebody is filling in.
 
-    `contract` contains the settings that apply to all rows of fees. `period` returns the period of the previewed price.
+    `contract` contains the settings that apply to all rows of fees. `period` returns the current period, whose price
+    the preview shows.
     """
 
     form: RowForm
@@ -109,13 +110,14 @@ class OpenForm:
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return the charges in `period` with the figures typed so far."""
+        """Compute the charges in `period` from the figures typed so far."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        # For a form with a later date, preview the form's figures, not the rate table's figures for today.
+        # If the form is for a later date, the preview uses the figures in the form, because the rate table's figures
+        # for today may differ.
         if form.day > local(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
@@ -126,7 +128,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts that add up to a price, in EUR/kWh. Parts of 0 are left out, except a known market price."""
+    """Return the parts of a price in EUR/kWh. Parts of 0 are left out, but a known market price is always listed."""
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
@@ -153,7 +155,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send a preview to the form: the current price with the figures typed so far."""
+    """Send a preview to the form: the current price, computed from the figures typed so far."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -222,7 +224,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees, with the rate table's figures for the form's day (see `_first_day`)."""
+        """Show the form for a row of fees. The rate table's figures are for the day that `_first_day` returns."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -237,10 +239,11 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the typed options and None. If the form must be shown again, return an empty mapping and the form.
+        """Return the options that follow from the typed figures, or the form to show again.
 
-        The form is shown again if it has errors, or if the household has to confirm the figures of another package or
-        date. `others` are the household's other rows of fees.
+        If the form is shown again, the first result is empty. If the form isn't shown again, the second result is None.
+        The form is shown again if it contains errors, or if the household has to confirm the figures of another package
+        or date. `others` are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}

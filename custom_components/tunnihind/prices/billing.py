@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """The billing of bought electricity.
 
-    `billed_by` is the length of a billing period. `levels_by` is the length of the periods that get a price level and a
-    rank.
+    `billed_by` is the length of a billing period. `levels_by` is the length of the periods for which price levels and
+    ranks are computed.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -62,9 +62,9 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The buyer's deductions from the market price, in EUR/kWh, from `valid_from` on.
+    """The amounts in EUR/kWh that the buyer deducts from the market price.
 
-    If `valid_from` is None, the deductions have always applied.
+    The deductions apply from `valid_from` on. If `valid_from` is None, the deductions have always applied.
     """
 
     valid_from: date | None = None

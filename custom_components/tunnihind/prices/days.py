@@ -23,7 +23,7 @@ def local(instant: int) -> datetime:
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
-    """Convert `start` and `end` (UTC seconds) to ISO 8601 texts in Tallinn time, with the offset from UTC."""
+    """Convert `start` and `end` (UTC seconds) to ISO 8601 strings in Tallinn time, with the offset from UTC."""
     return {"start": local(start).isoformat(), "end": local(end).isoformat()}
 
 
@@ -31,13 +31,13 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which clocks in Tallinn show `wall` on `day`.
 
     If clocks show `wall` twice on a day in autumn, return the first instant. If clocks skip `wall` on a day in spring,
-    the offset from UTC before the clock change applies, so 03:30 means 04:30.
+    use the offset from UTC before the clock change: 03:30 means 04:30.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 
 
 def day_of(day: date) -> Day:
-    """Return the calendar day on the date `day`."""
+    """Return the start and the end of the calendar day `day`."""
     return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
 
 

@@ -60,8 +60,8 @@ class Entry[Rate]:
     """A rate in the table `rates.json`.
 
     The rate applies from `since` to `until`, both days included. If the last day is unknown, `until` is None. `as_of`
-    is the day on which somebody last read the source. If another source has a different rate, `disputed` is that rate
-    in c/kWh.
+    is the day on which somebody last read the source. If another source states a different rate, `disputed` is that
+    rate in c/kWh.
     """
 
     rate: Rate
@@ -82,7 +82,7 @@ class Entry[Rate]:
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was last read more than a year before `day`.
 
-        The household's comparison with an invoice on `compared_on` counts as reading the source.
+        If the household compared the rate with an invoice on `compared_on`, the source counts as read on this day.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -110,7 +110,7 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """The network packages and the state fees in a zone.
+    """The rates of the network packages and of the state fees in a zone.
 
     If the table `rates.json` has no rates for the zone, `packages` and `fees` are empty.
     """

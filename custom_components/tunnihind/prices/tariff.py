@@ -22,7 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache holds the charges of two weeks of quarter-hours, because no screen shows more than two weeks. Without a
+# The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. Without a
 # limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills these parts of the price, and the network operator bills all other parts.
@@ -33,9 +33,10 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None for the default VAT rate.
-    `package` determines the hours of each network rate. For the parts in `from_table`, the rates in `rates.json`
-    replace the row's figures. `compared_on` is the day on which the household last confirmed old rates of `rates.json`.
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If the default VAT rate applies,
+    `vat_rate` is None. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
+    `rates.json` replace the row's figures. `compared_on` is the day on which the household last confirmed old rates of
+    `rates.json`.
     """
 
     valid_from: date | None = None
@@ -54,21 +55,23 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the household's own rate for a part that has the same rate at all times of day."""
+        """Return the household's own rate for a part whose rate doesn't depend on the time of day."""
         figure: float = getattr(self, part)
         return figure
 
 
-# `TariffRow` and the options use the same names for a row's figures. The options lack figures without a form field.
+# `TariffRow` and the options use the same names for a row's figures. If the form doesn't ask for a figure, the options
+# don't contain it.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A part of the price at one instant, in EUR/kWh.
+    """A part of the price at one instant.
 
-    `vat_rate` is the VAT rate on `eur_kwh` as a fraction, or 0 if `eur_kwh` already includes VAT. If `rates.json` has
-    no rate for the date, `is_known` is false, and `eur_kwh` is the nearest known rate.
+    `eur_kwh` is the amount in EUR/kWh. `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already
+    includes VAT, `vat_rate` is 0. If `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
+    nearest known rate.
     """
 
     part: Part
@@ -78,7 +81,7 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT that is added to this part of the price, in EUR/kWh."""
+        """The VAT in EUR/kWh that is added to this part of the price."""
         return self.eur_kwh * self.vat_rate
 
 
@@ -113,7 +116,7 @@ class Charges:
 
     @property
     def are_known(self) -> bool:
-        """Return whether all parts of the household price are known."""
+        """True if all parts of the household price are known."""
         return self.is_entered and not self.unknown_parts
 
 
@@ -122,9 +125,9 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
-    is the VAT rate that the server's operator chose for all dates, as a fraction. Rows without a VAT rate use
-    `chosen_vat_rate`, or the legal rate if `chosen_vat_rate` is None. The hours of the day rate, and the night rate on
-    weekends and holidays, are settings of the package `OWN`.
+    is the VAT rate that the server's operator chose for all dates, as a fraction. If a row states no VAT rate,
+    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. Only the package `OWN` uses the
+    settings for the day rate's hours and for the night rate on weekends and holidays.
     """
 
     zone: Zone = Zone.EE
@@ -135,7 +138,7 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
-    # The charges of a period are cached, because the forecast of a period has three prices with the same charges.
+    # The charges of a period are cached, because the same charges are added to all three percentiles of a forecast.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
@@ -143,17 +146,20 @@ class Tariff:
 
         `eur_mwh` is the market price. The result has 4 decimals. If `rates.json` has no rate for the date, the nearest
         known rate applies, so that devices always get a price. `charges(start).unknown_parts` lists the parts of the
-        price without a rate.
+        price whose rates are unknown.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the result of `price`, or None if a fee is unknown. Statistics contain only prices with known fees."""
+        """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
+
+        If a fee is unknown, return None, because statistics contain only known prices.
+        """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
     def charges(self, start: int) -> Charges:
-        """Return the charges that are added to the market price in the period that starts at `start` (UTC seconds)."""
+        """Return the charges for the period that starts at `start` (UTC seconds)."""
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
@@ -188,7 +194,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate on `day` for rows of fees without a VAT rate, as a fraction."""
+        """Return the VAT rate on `day` as a fraction, for rows of fees that don't state a VAT rate."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

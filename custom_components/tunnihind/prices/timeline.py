@@ -19,7 +19,7 @@ _MEAN_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The price that the household pays in one period, in EUR/kWh. The period is [start, end) in UTC seconds.
+    """The price in EUR/kWh that the household pays in one period. The period is [start, end) in UTC seconds.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
     percentile. If the price is settled, `low` and `high` are equal to `price`.
@@ -44,7 +44,10 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, without overlaps. Periods with unknown prices are left out."""
+    """Periods of `step_s` seconds in the order of time.
+
+    Periods don't overlap. Periods with unknown prices are left out.
+    """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -125,7 +128,10 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the rank of the period's price in its day, from 1 for the cheapest. Equal prices have the same rank."""
+    """Return the rank of the period's price in its day.
+
+    The cheapest price has rank 1. Equal prices have the same rank.
+    """
     return 1 + sum(other.price < period.price for other in day)
 
 

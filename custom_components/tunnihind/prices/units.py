@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# Home Assistant's languages with a decimal point instead of a decimal comma.
+# Home Assistant's languages that use a decimal point instead of a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -62,11 +62,11 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """If the language has a decimal comma, replace the decimal point in a figure by a comma."""
+    """If a language uses a decimal comma, replace the decimal point in `figure` by a comma."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
-    """Return the household's unit of prices, by default cents."""
+    """Return the unit that the household has chosen for prices. The default is cents."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))

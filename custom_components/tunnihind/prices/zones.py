@@ -19,7 +19,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that marks this zone in a server's id (empty for Estonia)."""
+        """The suffix that marks this zone in a server's id. Estonia's suffix is empty."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
@@ -28,7 +28,7 @@ class Zone(StrEnum):
 
 
 def zone_of(data: Mapping[str, Any]) -> Zone:
-    """Return the zone in the data of an entry, by default Estonia."""
+    """Return the zone that an entry's data contain. The default is Estonia."""
     return Zone(data.get(CONF_ZONE, Zone.EE))
 
 
@@ -44,7 +44,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The legal VAT rate from `since` on, as a fraction.
 
-    If network and state fees have a different VAT rate, `on_network` is the VAT rate on these fees.
+    If another VAT rate applies to network and state fees, `on_network` is that rate.
     """
 
     since: date
@@ -73,7 +73,7 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate on `day` as a fraction.
 
-    Before the date of the first known rate, return the first known rate. `on_network` selects the rate on network and
+    If `day` is before the first known rate, return the first known rate. `on_network` selects the rate on network and
     state fees instead of the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]

@@ -30,8 +30,8 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. `horizon_h` is the number of
-    hours that the forecasts looked ahead.
+    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. The errors were measured in the
+    first `horizon_h` hours after the last settled price.
     """
 
     mae: float
@@ -42,15 +42,15 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """The savings of four-hour plans and of a boiler that followed the server's forecasts.
+    """The savings of four-hour plans and of a boiler, if both follow the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    The plans of `share` used the four hours of the next day with the lowest forecasts. The plans of `baseline` used the
-    four hours that had been cheapest a week before. The plans of `week` used the hours with the lowest forecasts of the
-    next seven days. If no full week has been scored yet, `week` is None.
+    `share` results from plans in the next day's four hours with the lowest forecasts. `baseline` results from plans in
+    the four hours that were cheapest one week earlier. `week` results from plans in the hours with the lowest forecasts
+    of the next seven days. If no full week has been scored yet, `week` is None.
 
-    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT, if it heats each day in the three
-    hours with the lowest forecasts. `ideal_boiler_eur` is the greatest possible saving of a 3 kW boiler in a year.
+    `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
+    hours with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible yearly saving.
     """
 
     days: int
@@ -99,7 +99,7 @@ class About:
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the id of the server's installation with the suffix of `zone`."""
+        """Return the id of the server's installation, followed by the suffix of `zone`."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
@@ -126,7 +126,10 @@ class ForecastAnswer:
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the settled price or the forecast's median at `instant` in EUR/MWh, or None if both are unknown."""
+        """Return the market price (EUR/MWh) at `instant`: the settled price, or else the forecast's median.
+
+        If the settled price and the forecast are unknown, return None.
+        """
         start = instant - instant % self.step_s
         if start in self.settled:
             return self.settled[start]
@@ -177,7 +180,8 @@ _CREDITS: Final = {
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
     """Return the display name of a server.
 
-    If the zone is Estonia, the name has no country. If the prices are live, the name has no mode.
+    If the zone is Estonia, the name doesn't include the country. If the prices are live, the name doesn't include the
+    mode.
     """
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
@@ -185,6 +189,6 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit line. Unless the prices are live, the line begins with words like "Demo, simulated prices"."""
+    """Return the credit line. If the prices are not live, the line begins with words like "Demo, simulated prices"."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -64,7 +64,7 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The API's paths of the newest prices and of past prices, for each length of a period in seconds.
+# The API's paths for the newest prices and for past prices. The keys are the lengths of a price period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
@@ -82,7 +82,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# `server_url` removes these paths, because people paste addresses from the documentation or the browser.
+# The paths that `server_url` removes, because people paste addresses from the documentation or the browser.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -116,7 +116,7 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the seconds to wait after a failed request that followed `failures` earlier failures.
+    """Return the seconds to wait after a failed request. `failures` is the number of earlier failures in a row.
 
     The first pause is a minute. Each further failure doubles the pause, up to `longest_s` seconds.
     """
@@ -158,10 +158,10 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the start and the settled price (EUR/MWh) of each period in the last `days` days of 24 hours.
+        """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        A period is `step_s` seconds long. `days` is from 2 to 14. Raises CannotConnect, NotTunnihind and
-        InvalidResponse.
+        A period is `step_s` seconds long. A day counts as 24 hours, and `days` is from 2 to 14. Raises CannotConnect,
+        NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -180,7 +180,7 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the start and the settled price (EUR/MWh) of each period in the month that begins on `month`.
+        """Return the settled prices (EUR/MWh) of the month that begins on `month`, keyed by the start of each period.
 
         A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
         """
@@ -234,7 +234,8 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    # Most of the integration's errors don't contain the exception's text, because this text may quote the server.
+    # Most of the integration's errors don't contain the exception's text, because this text may quote the server's
+    # answer.
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:
@@ -251,7 +252,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server whose answer follows the API's specification. `about` is None if the server didn't describe itself."""
+    """A server whose answer follows the API's specification. If the server didn't describe itself, `about` is None."""
 
     url: str
     answer: ForecastAnswer
@@ -300,7 +301,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """The host, port and path of `url`. If two servers are on one host, the port or the path distinguishes them."""
+        """The host, port and path of `url`. Two servers on one host differ in the port or the path."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
@@ -328,7 +329,7 @@ class Server:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The data of the server's config entry."""
+        """The data that the server's config entry stores."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
         zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}

@@ -1,6 +1,6 @@
-"""The clock of a config entry, and a timer that follows this clock. All instants are UTC seconds.
+"""The present time for a config entry, and a timer that uses this time. All instants are UTC seconds.
 
-The prices, plans, sensors and actions of an entry read the time from the entry's clock.
+The prices, plans, sensors and actions of a config entry use the time of its `EntryClock`.
 """
 
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# The greatest expected age of an answer from a cache in front of the server.
+# An answer from a cache in front of the server should be at most this many seconds old.
 _CACHED_S: Final = 120
 # The difference between the server's clock and Home Assistant's clock may vary by a second, because of rounding.
 _ROUNDING_S: Final = 1
 
 
 class EntryClock:
-    """The clock of one config entry.
+    """Shows the present time for one config entry.
 
-    A live entry uses Home Assistant's clock. A rehearsal uses its server's clock: the time in the server's last answer
-    plus the time since that answer. `server_ahead_s` shows how many seconds the server's clock is ahead of Home
-    Assistant's clock.
+    In a rehearsal, this clock shows the server's time: the time in the server's last answer plus the time since that
+    answer. Except in a rehearsal, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by
+    which the server's clock is ahead of Home Assistant's clock.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -32,21 +32,21 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return the time of the entry's clock in UTC seconds."""
+        """Return the present time by this clock, in UTC seconds."""
         return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:
-        """Convert an instant of the entry's clock to Home Assistant's clock."""
+        """Convert an instant by this clock to the same instant by Home Assistant's clock."""
         return instant - self.ahead_s
 
     def from_server_time(self, instant: int) -> int:
-        """Convert an instant of the server's clock to the entry's clock."""
+        """Convert an instant by the server's clock to the same instant by this clock."""
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
         """Return whether the server's clock shows the expected time.
 
-        A difference of more than two minutes means that the server's clock or Home Assistant's clock has been set.
+        A difference of more than two minutes means that somebody has set the server's clock or Home Assistant's clock.
         """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
@@ -66,7 +66,7 @@ class EntryClock:
 
     @property
     def ahead_s(self) -> int:
-        """The number of seconds by which the entry's clock is ahead of Home Assistant's clock."""
+        """The number of seconds by which this clock is ahead of Home Assistant's clock."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:
@@ -74,7 +74,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls `action` whenever a new quarter-hour begins by the entry's clock."""
+    """Calls `action` whenever a new quarter-hour begins by `clock`."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass
@@ -87,7 +87,7 @@ class QuarterTimer:
     def async_set(self) -> None:
         """Start the timer for the next quarter-hour.
 
-        Call this method again whenever the server's clock or Home Assistant's clock may have been set.
+        Call this method again whenever somebody may have set the server's clock or Home Assistant's clock.
         """
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)

@@ -11,11 +11,11 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# A price or an instant above these limits is refused, because its unit may be wrong.
+# Higher prices and later instants are refused, because their units may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The longest accepted text in characters. A server's credit line must be short, because every entity has it as an
-# attribute.
+# The largest accepted number of characters in a string. A server's credit line must be short, because it is an
+# attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
@@ -56,8 +56,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed, UnknownZone, and ValueError for a document of
-    another program.
+    `step_s` is the length of a period in seconds. Raises Malformed or UnknownZone. If the document comes from another
+    program, raises ValueError.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -81,7 +81,7 @@ def _check_zone(value: object) -> None:
 
 
 def settled_from(document: object) -> dict[int, float]:
-    """Read the start and the settled price (EUR/MWh) of each hour from the answer of `GET /api/series`.
+    """Read the settled prices (EUR/MWh) from the answer of `GET /api/series`, keyed by the start of each hour.
 
     Raises Malformed.
     """
@@ -108,9 +108,9 @@ def plan_score_from(document: object) -> PlanScore | None:
 
 
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
-    """Read the start and the settled price (EUR/MWh) of each period from the answer of `GET /api/v1/history`.
+    """Read the settled prices (EUR/MWh) from the answer of `GET /api/v1/history`, keyed by the start of each period.
 
-    Raises Malformed if the document breaks the API's specification or has the prices of another zone.
+    Raises Malformed if the document breaks the API's specification or contains the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:

@@ -21,7 +21,8 @@ KEEP_S: Final = 49 * HOUR_S
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours, so two days may not cover all of yesterday after the clock change in autumn.
+# The server counts a day as 24 hours. After the clock change in autumn, today and yesterday can be longer than two days
+# of 24 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S
@@ -30,12 +31,12 @@ ASK_AGAIN_S: Final = HOUR_S
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the prices of `older` that are missing in `newer`.
 
-    `now` is the time of the entry's clock in UTC seconds. Prices that are more than 49 hours old are dropped.
+    `now` is the present time by the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only periods that have not begun. Therefore, forecasts of `older` are kept for periods that have
-    begun by the entry's clock or by the server's clock. If the server's clock is more than an hour behind the entry's
-    clock, all forecasts of `older` are kept. Settled prices of `older` that are more than 48 hours ahead of both clocks
-    are dropped.
+    A server forecasts only periods that have not begun. For periods that have begun by `now` or by the server's clock,
+    the forecasts of `older` are kept. If the server's clock is more than an hour behind `now`, all forecasts of `older`
+    are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both `now` and the server's
+    clock.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
@@ -51,9 +52,10 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return `known` with the prices in `settled`, which maps the start of each period to its price in EUR/MWh.
+    """Return `known` with the prices in `settled`.
 
-    Settled prices that are more than 49 hours old at `now` (UTC seconds) are dropped.
+    `settled` maps the start of each period to its price in EUR/MWh. Settled prices that are more than 49 hours old at
+    `now` (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
@@ -72,7 +74,7 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether to repeat the last request at `now`, the time of the entry's clock in UTC seconds."""
+        """Return whether to repeat the last request at `now` (UTC seconds)."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
@@ -119,7 +121,7 @@ class NewestPrices:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Request quarter-hour prices again with the next poll, because another server may answer the poll."""
+        """Request quarter-hour prices again at the next poll, because another server may answer."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:

@@ -14,10 +14,11 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour, so an older answer comes from the cache of a failed server.
+# A working server makes a new answer at least once an hour, so an older answer comes from a cache in front of a failed
+# server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
-# description without a failed poll.
+# description.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -47,12 +48,14 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """The state of the contact with a server. Instants are UTC seconds by the entry's clock.
+    """The times of a server's last answer, and problems with the server's prices.
+
+    Instants are UTC seconds by the `EntryClock`.
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
-    the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
-    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter-hour but the server has only
-    hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
+    the server made the last answer. `clock_ahead_s` is the number of seconds by which the server's clock is ahead of
+    the `EntryClock`. `are_quarters_missing` is true if the household needs quarter-hour prices, but the server sends
+    only hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
     """
 
     answered_at: int
@@ -77,10 +80,9 @@ class Beginning(Enum):
 class Polling:
     """Polls one server for an entry.
 
-    `clock` is the entry's clock, and `zone` is the entry's zone. The server's answers synchronise the clock.
-    `had_identity` returns whether the server sent an installation id when the entry was added. `about` is the server's
-    description of itself. `known` contains the server's known prices. Before the server's first answer, `about` and
-    `known` are None.
+    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the server sent
+    an installation id when the entry was added. `about` is the server's description of itself. `known` contains the
+    server's known prices. Before the server's first answer, `about` and `known` are None.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -102,7 +104,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the server's stored description and prices. Restore the entry's clock before this call."""
+        """Start with the server's stored description and prices. Restore the `EntryClock` before this call."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -117,7 +119,7 @@ class Polling:
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     def contact(self, *, needs_quarters: bool) -> Contact:
-        """Return the state of the contact with the server.
+        """Return the times of the server's last answer, and the present problems with the server's prices.
 
         `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
@@ -158,10 +160,10 @@ class Polling:
         return self.known, beginning
 
     async def past(self, days: int) -> dict[int, float]:
-        """Return the known settled prices and the settled prices of the last `days` days in EUR/MWh.
+        """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        The prices are keyed by the start of their period. `days` is from 2 to 14. If the server doesn't answer, or the
-        wrong server answers, return only the known settled prices.
+        `days` is from 2 to 14. If the server doesn't answer, or the wrong server answers, return only the prices that
+        are already known.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -175,8 +177,7 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. If the server requests a longer pause, return the requested pause, but at
-        most an hour.
+        The pause grows with each failure. The server may request a longer pause of up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -191,7 +192,10 @@ class Polling:
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Synchronise the entry's clock with an answer. If a cache repeats the last answer, do nothing."""
+        """Synchronise the `EntryClock` with an answer.
+
+        If the answer is a cached copy of the last answer, do nothing.
+        """
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
@@ -200,8 +204,8 @@ class Polling:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        the answer has no price for the present, the earlier prices are kept, because the earlier server may have lost
-        its data and got a new id.
+        another server's answer contains no price for the present moment, the earlier prices are kept. An answer without
+        a present price may come from the earlier server, if that server has lost its data and its id.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -219,9 +223,10 @@ class Polling:
     async def _ask_about(self, *, at_once: bool) -> None:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
-        If `at_once` is true, send a request even if the last request is recent. The caller sets `at_once` after a jump
-        of the server's clock, or while the wrong server answers, because a rehearsal may have begun or ended. Raises
-        CannotConnect if a request with `at_once` fails and the server has described itself before.
+        If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
+        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may then have begun
+        or ended. If a request with `at_once` fails although the server has described itself before, raise
+        CannotConnect.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:

@@ -28,15 +28,15 @@ _SIZE: Final = 1000
 _SERIES: Final = 3
 """Each month has room for this many bars, so that all bars have the same width."""
 _BARS_SHARE: Final = 0.72
-"""The bars' share of a month's width."""
+"""The fraction of a month's width that the bars cover."""
 _LEAST_MONTHS: Final = 2
-"""The chart has room for at least this many months, so that the bars of one month don't fill it."""
+"""The chart has room for at least this many months, so that the bars of one month don't fill the chart."""
 _MOST_LABELS: Final = 4
 _TICKS: Final = 5
 
 
 class ComparedScore(NamedTuple):
-    """The same score for our forecast and for two naive forecasts. An unknown score is NaN."""
+    """One kind of score for our forecast and for two naive forecasts. An unknown score is NaN."""
 
     forecast: float
     seven_day_mean: float
@@ -47,9 +47,10 @@ class ComparedScore(NamedTuple):
 class Figures:
     """The scores of forecasts made a given number of days ahead.
 
-    `days` is the number of scored delivery days. `error` is in EUR/MWh. `share` and `coverage` are fractions. `boiler`
-    is a boiler's yearly saving with plans made from the forecasts, in EUR without VAT. `boiler_ideal` is the boiler's
-    yearly saving with perfect foresight.
+    `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
+    of four-hour plans as a fraction of the greatest possible saving. `coverage` is a fraction. `boiler` is a boiler's
+    yearly saving in EUR without VAT, if the boiler follows the forecasts. `boiler_ideal` is the same boiler's yearly
+    saving with perfect foresight.
     """
 
     days: int
@@ -108,8 +109,8 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months, newest first. `is_backtest` is true if the figures come from
-    the backtest, because no forecast of the server has been scored yet.
+    Each key of `months` is the first day of a month. The newest month comes first. `is_backtest` is true if the figures
+    come from the backtest, because no forecast of the server has been scored yet.
     """
 
     is_backtest: bool
@@ -151,7 +152,10 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the scores of the shortest scored span of at least 30 days, or else of the longest scored span."""
+    """Return the scores of the last 30 days.
+
+    If no forecast of the last 30 days has been scored, return the scores of the last 90 or 7 days.
+    """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -205,7 +209,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis that shows all errors in five round steps."""
+    """Return the top of an axis that includes all errors. The top is five times a round number."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0

@@ -26,11 +26,12 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the first of the cheapest and the first of the most expensive periods, from the present
-    period on. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely range of the
-    day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
+    `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
+    periods have the same price, the first of them is used. If no price ahead is known, `cheapest` and `dearest` are
+    None. `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
+    forecast, `mean_range` is None.
 
-    `state` is "forecast" if the last prices of the day are forecasts. If a published price follows a forecast price,
+    If the last prices of the day are forecasts, `state` is "forecast". If a published price follows a forecast price,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
     words.
     """
@@ -48,14 +49,14 @@ class DaySummary:
     def is_only_an_hour(self) -> bool:
         """True if the prices of only one hour of the day are known.
 
-        In Estonia, the last hour of a delivery day is the first hour of the next calendar day. So the forecast usually
-        ends with a single hour of its last calendar day.
+        In Estonia, the last hour of a delivery day is the first hour of the next calendar day. So a forecast usually
+        ends after the first hour of a calendar day.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods in groups. A group has either only published prices or only forecast prices."""
+        """The day's periods in groups. In a group, all prices are published, or all prices are forecasts."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -69,7 +70,7 @@ def days_from(
 ) -> tuple[DaySummary, ...]:
     """Summarise today, tomorrow and all later days with a known price.
 
-    `current_ts` is the start of the present period, unix seconds.
+    `current_ts` is the start of the present period in unix seconds.
     """
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
@@ -79,7 +80,7 @@ def days_from(
 
 
 def relative_day(day: date, today: date) -> DayName:
-    """Return "today" or "tomorrow", or an empty name for any other day."""
+    """Return "today" or "tomorrow". For any other day, return an empty string."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -118,10 +119,10 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write the state of a day's prices in words.
+    """Write in words whether a day's prices are published, forecast or missing.
 
-    If the state holds for only a part of the day, add the start and the end of this part. In Estonia, delivery days
-    begin at 01:00, so the first forecast day usually has one published hour.
+    If `state` applies to only some hours of the day, add the start and the end of these hours. In Estonia, delivery
+    days begin at 01:00, so the first forecast day usually begins with one published hour.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -144,10 +145,11 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
     The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
-    mean of the hours' bounds, and the range is too wide, because the errors of the hours partly cancel each other out.
+    mean of the hours' bounds. The mean of the hours' bounds gives too wide a range, because the errors of the hours
+    partly cancel each other out.
 
-    The range is widened to include the mean that the page shows, which is the mean of the hours' medians. If prices may
-    become much higher but hardly lower, nearly all paths can have means above the shown mean.
+    The page shows the mean of the hours' medians, so the range is widened to include that mean. If prices may become
+    much higher but hardly lower, the means of nearly all price paths can be above the shown mean.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -174,7 +176,7 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""A day with fewer known hours gets no mean, because readers would take it for the mean of the whole day."""
+"""If fewer hours of a day are known, the day gets no mean. Readers would take it for the mean of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ class GridCell:
 class GridRow:
     """One day of the calendar.
 
-    The clock hour that is skipped in spring has no cell, and the clock hour that is repeated in autumn has two cells.
+    In spring, the skipped clock hour has no cell. In autumn, the repeated clock hour has two cells.
     """
 
     day: date

@@ -1,4 +1,4 @@
-"""Writes prices and times in the reader's language, unit, VAT and time zone."""
+"""Writes prices and times with the reader's language, unit, VAT and time zone."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 @dataclass(frozen=True, slots=True)
 class PricedPeriod:
-    """A period with a settled price, a forecast or both, in EUR/MWh without VAT."""
+    """A period with a settled price, a forecast or both. Prices are in EUR/MWh without VAT."""
 
     ts: int
     settled: float | None
@@ -49,8 +49,8 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
     """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
-    The Home Assistant integration uses the same rule for its price levels. Equal prices all get the mean of their
-    ranks. So if all prices of a day are equal, all periods have the level `normal`.
+    The rule for price levels is the same as in the Home Assistant integration. Equal prices get the level of their mean
+    rank. So if all prices of a day are equal, all periods have the level `normal`.
     """
     prices = sorted(map(price, periods))
 
@@ -73,7 +73,8 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 class Vat:
     """The reader's choice of VAT.
 
-    `rates` are the VAT rates in the shown prices by date. `choices` maps each possible choice to its VAT rate today.
+    `rates` lists the VAT rates in the shown prices, each with the instant from which it applies. `choices` maps each
+    possible choice to its VAT rate today.
     """
 
     choice: VatChoice
@@ -82,11 +83,11 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """The VAT rate in the prices shown for today."""
+        """The VAT rate that today's shown prices include."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
-        """Return the VAT rate in the price shown for an instant."""
+        """Return the VAT rate that the shown price at an instant includes."""
         return vat_rate_at(self.rates, ts)
 
 
@@ -142,7 +143,7 @@ class Display:
 
     @property
     def step_s(self) -> int:
-        """The length of the shown periods, seconds."""
+        """The length of the shown periods in seconds."""
         return self.options.step_s
 
     @property
@@ -184,7 +185,7 @@ class Display:
         return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:
-        """Return a market price in the reader's unit, with fees and VAT, rounded as in the API."""
+        """Add fees and VAT to a market price, convert it to the reader's unit, and round it as the API does."""
         rate = self.vat.rate(ts)
         eur_mwh += self.surcharge.at(ts)
         if self.options.unit == "kwh":
@@ -219,7 +220,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the text of `brief_mean_price`, with "about" if the price of any period is a forecast."""
+        """Write the text of `brief_mean_price`. If the price of any period is a forecast, add "about"."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -252,7 +253,7 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant by the reader's clock. In the hour that repeats when summer time ends, add the time zone."""
+        """Write the time of day at an instant. If the hour is repeated at the end of summer time, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
@@ -262,7 +263,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write the day and the time of an instant, with the year if the instant is over half a year from `now`."""
+        """Write the day and the time of an instant. If the instant is over half a year from `now`, add the year."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

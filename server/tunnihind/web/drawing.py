@@ -21,20 +21,20 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The free space at each end of the price axis, as a share of the distance from the lowest to the highest price."""
+"""The free space at each end of the price axis, as a fraction of the distance from the lowest to the highest price."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""The share of the plot at each side in which a centred word would cross the edge."""
+"""The fraction of the plot at each side in which a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""The room after the last period in seconds, which makes the end of the period visible."""
+"""The room after the last period, in seconds. The room makes the end of the period visible."""
 _NOW_STEP_S: Final = 900
-"""The mark of the present moves in steps of this many seconds, so that the page doesn't change every second."""
+"""The mark of the present moves only once in this many seconds, so that the page doesn't change every second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label of an axis, and its position in percent of the axis."""
+    """A label of an axis, and its position in percent of the axis's length."""
 
     at: float
     label: str
@@ -53,7 +53,7 @@ class NamedSpan:
 class Steps:
     """The settled prices of one colour, as two SVG paths.
 
-    `area` fills the space between the prices and zero. `line` is the line along the prices.
+    `area` fills the space between the prices and zero. `line` follows the prices.
     """
 
     tint: Tint
@@ -63,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The paths and labels of the chart, from the start of today to the end of the served forecast."""
+    """The paths and labels of the chart. The chart begins with today, and ends with the served forecast."""
 
     start: int
     end: int
@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The SVG `text-anchor` of the word "now", which must not cross the edge of the plot."""
+        """The SVG `text-anchor` with which the word "now" stays within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -87,7 +87,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Turns instants and amounts into coordinates."""
+    """Converts instants and amounts to coordinates."""
 
     start: int
     end: int
@@ -98,9 +98,10 @@ class _Frame:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
-        """Return the y coordinate of an amount, rounded to a whole thousandth.
+        """Return the y coordinate of an amount, rounded to a whole number.
 
-        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes of exact coordinates.
+        A thousandth of the plot's height is smaller than a pixel. Exact coordinates would need three times as many
+        bytes.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
@@ -131,7 +132,10 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the step, the bottom and the top of the price axis. `priceScale` in drawing.js uses the same rule."""
+    """Return the price axis as three numbers: the spacing of its labels, the bottom and the top.
+
+    `priceScale` in drawing.js must return the same values.
+    """
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))
@@ -145,7 +149,7 @@ def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, floa
 
 
 def round_step(reach: float, steps: int) -> float:
-    """Return the least round number that is at least `reach` divided by `steps`.
+    """Return the smallest round number that is at least `reach` divided by `steps`.
 
     A round number is 1, 2 or 5 times a power of ten.
     """
@@ -154,7 +158,7 @@ def round_step(reach: float, steps: int) -> float:
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw the settled prices of each colour as steps. A vertical line joins each step to the previous step."""
+    """Draw the settled prices of each colour. A vertical line joins each price to the previous price."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -192,7 +196,7 @@ def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
-    """Draw the outline of the forecast's band: first p90 forwards, then p10 backwards."""
+    """Draw the outline of the forecast's band: first along p90 to the end, then back along p10."""
     bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
     upper = [(x, frame.y(high)) for x, _, high in bounds]
     lower = [(x, frame.y(low)) for x, low, _ in reversed(bounds)]

@@ -13,7 +13,7 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 class Household:
     """The parts of the present period's price, and remarks on the rates of all shown periods.
 
-    `parts` has the name and the amount of each part, in the reader's unit. Apart from rounding, the amounts add up to
+    `parts` lists the name of each part and its amount in the reader's unit. Apart from rounding, the amounts add up to
     `total`.
     """
 
@@ -26,9 +26,9 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain a household's price as of `now`, unix seconds. If the present price is unknown, explain only the rates.
+    """Explain a household's price as of `now` (unix seconds). If the present price is unknown, explain only the rates.
 
-    If there is no tariff, return None.
+    If `tariff` is None, return None.
     """
     if tariff is None:
         return None
@@ -57,7 +57,7 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
 
 
 def _amount(cents: float, display: Display) -> str:
-    """Write an amount with three decimals. With two decimals, the parts might not add up."""
+    """Write an amount with three decimals. With two decimals, the parts might not add up to the total."""
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
     return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)
@@ -81,5 +81,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the calendar day by the market's clock. Rates depend on this day."""
+    """Return the calendar day by the market's clock, because rates change at the market's midnight."""
     return display.market.local(ts).date()

@@ -1,4 +1,4 @@
-"""Finds the cheapest time ahead, and compares its price with the present price."""
+"""Finds the cheapest three hours ahead, and compares their price with the present price."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -11,15 +11,16 @@ _LENGTH_S: Final = 3 * HOUR_S
 """The length of the cheapest time. The page's finder has the same default."""
 _WORTH_EUR_MWH: Final = 10.0
 _WORTH: Final = 0.1
-"""Waiting must save at least a cent per kWh plus VAT. It must also save at least this share of the present price."""
+"""Waiting must save at least a cent per kWh plus VAT. It must also save at least this fraction of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write the cheapest three hours in a row of the next 24 hours, and compare their price with the present price.
+    """Name the cheapest three consecutive hours of the next 24, and compare their price with the present price.
 
-    `current_ts` is the start of the present period, unix seconds. If too few prices are known, return an empty text.
+    `current_ts` is the start of the present period in unix seconds. If too few prices are known, return an empty
+    string.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]

@@ -1,4 +1,4 @@
-"""Makes notices about missing, old or simulated prices, and describes the state of each source."""
+"""Makes notices about missing, old or simulated prices, and describes the last answer of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ requests is six hours, for weather."""
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The state of a source.
+    """The last usable answer of a source, and any later failure.
 
-    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the kind of failure that has
-    occurred since the last usable answer, or None. `status` is the HTTP status of the last failed request, or None.
+    `answered_ts` is the time of the source's last usable answer (unix seconds). If a later request has failed, `fault`
+    is the kind of failure. If a later request has failed with an HTTP error, `status` is the HTTP status.
 
-    Error texts are only in the log and in `tunnihind status`, because they may name the operator's machines.
+    Error messages are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    The small view doesn't show this notice, because its footer only has room for one word.
+    In the small view, a word in the footer replaces this notice.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
@@ -68,7 +68,7 @@ def of_address(display: Display) -> Iterator[Notice]:
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
-    """Yield notices of missing or old data as of `now`, unix seconds.
+    """Yield notices of missing or old data as of `now` (unix seconds).
 
     The page and `/readyz` use the same age limits for old data.
     """
@@ -110,7 +110,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the settled prices, and the times of the forecast and of the last requests to sources."""
+    """Write the end of the settled prices, the time of the forecast, and the time of the last requests to sources."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -127,7 +127,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A source's name and the source's state in words."""
+    """A source's name, and a text about its last answer."""
 
     name: str
     state: str
@@ -144,7 +144,7 @@ class NoPricesNotice:
 
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
-    """Return a line about the state of each source as of `now`, unix seconds."""
+    """For each source, return a line about the source's last answer. `now` is in unix seconds."""
     return tuple(_line(source, now, display) for source in sources)
 
 

@@ -12,7 +12,7 @@ from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, Pack
 
 type Language = Literal["en", "et", "ru"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
-"""The pages' languages, the default first."""
+"""The pages' languages. The default comes first."""
 type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]
@@ -30,8 +30,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, with its default first. An empty value means that the address has no choice. The page
-then uses the browser's remembered choice, if there is one (`static/remembered.js`)."""
+"""The values of each parameter. The default comes first. An empty value means that the address doesn't name a choice.
+The page then uses the choice that the browser remembers, if any (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -44,12 +44,12 @@ _RATE_DECIMALS: Final = 3
 class PageOptions:
     """The options that the server reads to make a page. The chart's script reads further options itself.
 
-    `zone` comes from the page's path. In Estonia, the rates of the `package` and the `margin` are added to the market's
+    `zone` comes from the page's path. In Estonia, the `margin` and the rates of the `package` are added to the market's
     price. In other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
     are in c/kWh without VAT. If `price` is "market", no rates are added.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
-    language. `unknown` has the names of the parameters with an unknown value.
+    language. `unknown` lists the names of the parameters with an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -77,7 +77,7 @@ class PageOptions:
 
     @property
     def step_s(self) -> int:
-        """The length of the shown periods, seconds."""
+        """The length of the shown periods in seconds."""
         return HOUR_S if self.shown_period == "hour" else QUARTER_S
 
     @property
@@ -109,7 +109,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the options from the query string of a zone's page. Parameters only for other zones are ignored."""
+        """Read the options from the query string of a zone's page. Parameters that only other zones use are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]
@@ -120,7 +120,7 @@ class PageOptions:
         return cls(zone, **given, names_lang="lang" in known, unknown=tuple(unknown))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
-        """Return the query string of the same page with some options changed.
+        """Return the query string for the present page with some options changed.
 
         Options with their default value are left out. If the reader hasn't chosen a language, the link names no
         language. A link without a language shows the page in each reader's own language.
@@ -135,7 +135,10 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the same page of another zone, without the fees, which differ between zones."""
+        """Return the query string for the present page in another zone.
+
+        The fees are left out, because they differ by zone.
+        """
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -144,7 +147,10 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates share a cached page. If the rate is invalid, return an empty text."""
+    """Normalise a rate, so that equal rates lead to the same cached page.
+
+    If the rate is invalid, return an empty string.
+    """
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:

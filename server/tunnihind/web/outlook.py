@@ -4,13 +4,14 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025, with
-forecasts made at 09:00 UTC and with 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. All forecasts
+were made at 09:00 UTC. All prices included 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price, and in 95% of the cases at least 15% below it. One day ahead, the page named expensive hours in 313
-cases. The mean price of the named expensive hours was always above the day's mean price, and in 96% of the cases at
-least 15% above it.
+day's mean price. In 95% of the cases, the named cheap hours were at least 15% cheaper than the day's mean price. One
+day ahead, the page named expensive hours in 313 cases. The mean price of the named expensive hours was always above the
+day's mean price. In 96% of the cases, the named expensive hours were at least 15% more expensive than the day's mean
+price.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -22,8 +23,9 @@ page said "close to zero" in 82 cases, and the sentence came true in 93% of them
 to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
 the price fell below zero in only 3 of 10 cases.
 
-Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
-named hours cost more than twice the usual price, and in 33% more than any hour of the two weeks before.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of the cases, an hour named as
+possibly very expensive cost more than twice the usual price. In 33% of the cases, an hour named as possibly very
+expensive cost more than any hour of the two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
@@ -47,29 +49,30 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """A smaller difference isn't worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""An hour is a highlight if it differs from the day's mean by this share. A day is a highlight if it differs from the
-usual price by this share. An hour beside a highlight belongs to the same span if it differs by half as much."""
+"""An hour is a highlight if its price differs from the day's mean by this fraction. A day is a highlight if its mean
+differs from the usual price by this fraction. An hour beside a highlight belongs to the same span if its price differs
+by half as much."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above a mean if it differs by at least these shares of the mean."""
+"""A price is much below or above a mean if it differs by at least these fractions of the mean."""
 _USUAL_DAYS: Final = 3
 """With fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer known hours, a day's mean is not compared."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast counts as close to zero if it is below this share of a notable difference. The limit is half a cent per
+"""A forecast counts as close to zero if it is below this fraction of a notable difference. The limit is half a cent per
 kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
-"""At least one cheap or expensive hour of a span must be beyond the usual price by this share of a notable difference.
-"""
+"""At least one cheap or expensive hour of a span must be beyond the usual price by this fraction of a notable
+difference."""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power, and at 5 m/s 20%.
+"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power. At 5 m/s, they give 20%.
 
-The shares come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
+The figures come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
 forecast of wind power for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
@@ -80,8 +83,8 @@ From March to June 2025, the median price from 11 to 18 o'clock was 13% of the d
 other days.
 """
 _WORTH_NAMING: Final = 0.5
-"""A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
-hours' distances from the limit."""
+"""A second span is named if its size is at least this fraction of the largest span's size. A span's size is the sum of
+its hours' distances from the limit."""
 
 
 class Span(NamedTuple):
@@ -93,15 +96,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights of a day of the reader's calendar, from `now` on.
+    """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    `usual` compares the mean price of the whole day with the usual price. If some prices of the day are forecasts, the
-    mean is computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
-    `near_zero` lists the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether
-    a price will be below zero. In the hours that `possible` lists, the forecast's 90th percentile is higher than any
-    price of the two weeks before. If some hours are `expensive`, `possible` is empty, because the sentence about the
-    expensive hours already gives the likely range of the highest price. `weather` is the forecast weather that explains
-    the prices: wind or sun for low prices, calm for high prices.
+    `usual` compares the day's mean price with the usual price. If some prices aren't published yet, the day's mean is
+    computed with the forecast's medians. `negative` lists the hours with published prices below zero. `near_zero` lists
+    the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be
+    below zero. `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two
+    weeks before today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours
+    already includes the likely range of the highest price. `weather` is the forecast weather that explains the prices:
+    wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -131,8 +134,7 @@ class DayOutlook:
 class _Hour:
     """An hour's mean price.
 
-    `high` is the mean of the 90th percentiles of the hour's periods. If a price within the hour is settled, `high` is
-    None.
+    `high` is the mean of the 90th percentiles in the hour. If a price within the hour is settled, `high` is None.
     """
 
     ts: int
@@ -151,7 +153,7 @@ class _Usual:
 def outlook(
     days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
-    """Return the highlights of today and of later days, as of `now`, unix seconds.
+    """Return the highlights of today and of later days, as of `now` (unix seconds).
 
     The keys of `days` are days of the reader's calendar, from two weeks before today on.
     """
@@ -236,7 +238,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours with a 90th percentile above all prices of the last two weeks and far above the usual price."""
+    """Return the hours with a 90th percentile above all prices of the last two weeks, and far above the usual price."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -246,8 +248,8 @@ def _spans(
 ) -> tuple[Span, ...]:
     """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
-    `hours` has the start and the value of each hour. If `peak` is given, each span has at least one value above `peak`.
-    `shortest` is the minimum length of a span in seconds.
+    `hours` lists the start and the value of each hour. If `peak` is given, each span contains at least one value above
+    `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -306,11 +308,11 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The name of a day begins the sentence, but Estonian names of weekdays are written with a small letter.
+        # Capitalise the name, because it begins the sentence. Estonian names of weekdays begin with a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Describe all highlights of a day except `possible`."""
+        """Describe all highlights of a day except the hours in `possible`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -364,7 +366,10 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write the times of a span. If the price after the span is unknown, write that the span may last longer."""
+        """Write the times at which a span starts and ends.
+
+        If the price after the span is unknown, write that the span may last longer.
+        """
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day

@@ -1,4 +1,7 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference. All can be read without JavaScript."""
+"""Serves the pages: the dashboard, the accuracy page and the API reference.
+
+All pages can be read without JavaScript.
+"""
 
 import asyncio
 from collections import Counter
@@ -31,7 +34,7 @@ from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
 MOST_WAITING: Final = 200
-"""At most this many different pages wait. A page takes 15 to 40 ms, so the last page waits some seconds.
+"""At most this many different pages wait. Making a page takes 15 to 40 ms, so the last page waits some seconds.
 
 An open page gives up after ten seconds, and requests its data again after a minute.
 """
@@ -47,8 +50,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        All requests with the same `key` together take one place in the queue, because all open pages send their
-        requests in the same second just after the full hour.
+        All open pages send their requests at the start of each hour. So requests with the same `key` count as one
+        request in the queue.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
@@ -75,7 +78,8 @@ _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""At most this many dashboards are kept for a minute, each for one set of options. A dashboard has 50 to 130 kB."""
+"""At most this many dashboards are kept for a minute, each for one set of options. The size of a dashboard is 50 to 130
+kB."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -84,7 +88,7 @@ type Page = Callable[[PageOptions, Coding], Representation]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The settings of a zone's pages, and the relative paths from these pages to the pages of all zones."""
+    """The settings of a zone's pages, and the relative paths to the pages of all zones."""
 
     settings: Settings
     paths: Mapping[Zone, str]
@@ -134,7 +138,7 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 def missing_page(site: Site, mode: Mode) -> Middleware:
     """Return a middleware that answers a browser's request for an unknown path with a page.
 
-    Clients that don't accept HTML get a problem answer (RFC 9457).
+    Clients that don't accept HTML get a problem document (RFC 9457).
     """
 
     @web.middleware
@@ -242,7 +246,10 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the cached page, encoded in `coding`, or None. Raises StoreError if there are no data yet."""
+        """Return the cached page, encoded in `coding`. If the page is not cached, return None.
+
+        Raises StoreError if there are no data yet.
+        """
         self._drop_old(int(self._clock.now()))
         return self(options, coding) if replace(options, ahead="1") in self._pages else None
 

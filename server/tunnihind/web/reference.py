@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""Units by their names in descriptions. The names are searched in this order."""
+"""The unit for each name in descriptions. The names are searched in this order."""
 
 type Translate = Callable[[str], str]
 
@@ -59,13 +59,13 @@ def _translations(what: str, language: Language) -> Mapping[str, Any]:
 
 
 def inline(text: str) -> Markup:
-    """Convert `code` and **strong** in a description to HTML."""
+    """Convert the marks for `code` and **strong** text in a description to HTML."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html))  # noqa: S704  escaped above
 
 
 def unit_named_in(description: str) -> str:
-    """Return the unit that a field's description names, or an empty text."""
+    """Return the unit that a field's description names, or an empty string."""
     return next((unit for named, unit in _UNITS.items() if named in description), "")
 
 
@@ -88,7 +88,7 @@ RECIPES: Final = {
     "predbat.yaml": "Predbat",
     "shelly.js": "Shelly",
 }
-"""The name of each recipe's client, the same in all languages."""
+"""The name of each recipe's client. The names are the same in all languages."""
 
 
 def recipe(file: str, address: str, language: Language = "en") -> str:

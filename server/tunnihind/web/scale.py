@@ -17,7 +17,8 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    Fees may differ between hours, so each market price is converted to the mean of its amounts in the given hours.
+    Fees may differ between hours. So each market price is converted in every given hour, and the mean of the results is
+    used.
     """
     starts = list(hours)
     if not starts:
@@ -27,5 +28,5 @@ def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> 
 
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:
-    """Return the colour of a price. `scale` has the prices at which a new colour begins, in the unit of `amount`."""
+    """Return the colour of a price. `scale` lists the prices at which the colour changes, in the unit of `amount`."""
     return "negative" if amount < 0 else _TINTS[bisect_right(scale, amount)]

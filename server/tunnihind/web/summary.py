@@ -39,14 +39,14 @@ from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
-"""A page has the public holidays of this many days before and after today."""
+"""A page contains the public holidays of this many days before and after today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The data that pages need besides the served data: the weather and the state of the sources.
+    """The data that pages need besides the served data: the weather and the last answers of the sources.
 
-    `weather` is None if the weather forecast is too old. `weather_scores` are the scores of past weather forecasts.
+    If the weather forecast is too old, `weather` is None. `weather_scores` are the scores of past weather forecasts.
     """
 
     weather: RegionWeather | None = None
@@ -61,10 +61,11 @@ NO_SURROUNDINGS: Final = Surroundings()
 class Summary:
     """All words and figures of the dashboard.
 
-    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead. `scale` has
-    the prices at which a new colour begins, in the reader's unit. `tint` is the colour of the present price. `beyond`
-    has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon, `beyond` is
-    empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the reason.
+    `cheapest` is a sentence about the next cheap time. `outlook` contains sentences about the highlights ahead. `scale`
+    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price.
+    `beyond` holds the forecast, in EUR/MWh, for the hours after the public window. If the server doesn't serve the full
+    horizon, `beyond` is empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives
+    the reason.
     """
 
     display: Display
@@ -101,9 +102,9 @@ def summarise(
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> Summary:
-    """Make the dashboard's words and figures as of `now`, unix seconds.
+    """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    The small view (`embed=1`) has no sentences, days or calendar, so it is made in half the time.
+    The small view (`embed=1`) is made in half the time, because it contains no sentences, days or calendar.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -160,7 +161,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast hours after the public window, in the format that `/api/series` uses."""
+    """Yield the forecast for the hours after the public window, in the format of `/api/series`."""
     limit = free_until(data.newest_settled, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
@@ -170,7 +171,8 @@ def _beyond(
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
     """Return the surcharge for all periods, and for one day after the last period.
 
-    The extra day is needed because a page that stays open also shows periods that become known later.
+    The day after the last period is included, because a page that stays open also shows periods that become known
+    later.
     """
     if tariff is None:
         return NO_SURCHARGE
@@ -178,7 +180,7 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield a country's public holidays around today, as ISO dates."""
+    """Yield the ISO dates of the public holidays around today in the market's country."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

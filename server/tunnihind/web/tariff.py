@@ -1,8 +1,8 @@
-"""The fees that a household pays on top of the market's price: supplier's margin, network and others.
+"""The fees that a household pays on top of the market's price: the supplier's margin, network fees and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
-includes too. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts of a
-`Surcharge` are in EUR/MWh without VAT.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The server's wheel
+includes a copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT.
+The amounts of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -21,7 +21,7 @@ from tunnihind.market import ESTONIA, HOUR_S, Market, Zone, floor_hour
 from tunnihind.public_holidays import is_holiday
 
 type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
-"""A package of the network operator Elektrilevi, up to 63 A."""
+"""A package of the network operator Elektrilevi for connections up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
 """A fee that is the same at all hours."""
@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The network's rates by day, by night and in peak hours.
+    """The network's rates for the day, for the night and for peak hours.
 
     In a package without peak hours, `peak` and `rest_day_peak` are None.
     """
@@ -58,8 +58,8 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
     """A rate that holds from `since` to `until`, both days included.
 
-    If the end isn't known, `until` is None. `as_of` is the day on which the source was read. If another source names a
-    different rate, `disputed` is that rate.
+    If the last day isn't known, `until` is None. `as_of` is the day on which the source was read. If another source
+    states a different rate, `disputed` is that rate.
     """
 
     rate: Rate
@@ -83,10 +83,10 @@ def _read_table() -> _Table:
 _TABLE: Final = _read_table()
 
 NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
-"""Transmission by package, oldest entry first."""
+"""The transmission rates of each package. The oldest entry comes first."""
 
 FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
-"""The fees of the state and the system operator, oldest entry first."""
+"""The fees of the state and the system operator. The oldest entry comes first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
 """The day from which the network's rates hold."""
@@ -102,7 +102,7 @@ def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price that has no known rate on some day.
+    """A part of the price without a known rate on a certain day.
 
     If the day is after the last known rate, `bound` is the last day of that rate. If the day is before the first known
     rate, `bound` is the first day of that rate.
@@ -117,7 +117,7 @@ class UnknownRate(NamedTuple):
 class PackageTariff:
     """The fees of an Estonian household with a network package.
 
-    `margin` is the supplier's margin, c/kWh without VAT.
+    `margin` is the supplier's margin in c/kWh without VAT.
     """
 
     package: Package
@@ -130,7 +130,7 @@ class PackageTariff:
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the amount of each fee at an instant, c/kWh without VAT.
+        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT.
 
         If a rate is unknown at `ts`, use the known rate that is nearest in time.
         """
@@ -157,7 +157,7 @@ class PackageTariff:
 
 @dataclass(frozen=True, slots=True)
 class OwnTariff:
-    """A household's own rates, c/kWh without VAT.
+    """A household's own rates in c/kWh without VAT.
 
     `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
     market's clock, as in Estonia. The night rate holds at all other times.
@@ -175,7 +175,7 @@ class OwnTariff:
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the amount of each fee at an instant, c/kWh without VAT."""
+        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
@@ -195,10 +195,10 @@ type Tariff = PackageTariff | OwnTariff
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """The amounts added to the market's price, EUR/MWh without VAT.
+    """The amounts that are added to the market's price. Amounts are in EUR/MWh without VAT.
 
-    Each of the `steps` has an instant, and the amount that is added from this instant on. Before the first instant, the
-    first amount is added. If `steps` is empty, the surcharge is zero.
+    `steps` lists instants, each with the amount that is added from this instant on. Before the first instant in
+    `steps`, the first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -214,7 +214,7 @@ NO_SURCHARGE: Final = Surcharge()
 
 
 def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
-    """Return a tariff's surcharge for the hours from `first` to `last`, unix seconds."""
+    """Return a tariff's surcharge for the hours from `first` to `last` (unix seconds)."""
     return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
 
 
@@ -238,11 +238,11 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of network rate that holds in a package at a local time in Estonia.
+    """Return the kind of network rate that holds at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds
-    at all other times. From November to March, some packages have peak rates: on working days from 09 to 12 and from 16
-    to 20, and on days of rest from 16 to 20.
+    at all other times. From November to March, some packages have peak rates. On working days, peak rates hold from 09
+    to 12 and from 16 to 20. On weekends and public holidays, peak rates hold from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
@@ -254,7 +254,7 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether a local time is at night or on a day of rest. `country` is an ISO 3166 code."""
+    """Return whether the night rate holds at a local time. `country` is an ISO 3166 code."""
     return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 

@@ -41,9 +41,9 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return the text of a key, with values for its placeholders. Raises KeyError for an unknown key.
+        """Return the text for `key`, with values in place of its placeholders. Raises KeyError for an unknown key.
 
-        If the text has plural forms, return the form for the number `n`.
+        If there are several plural forms of the text, return the form for the number `n`.
         """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
@@ -80,7 +80,7 @@ class Texts:
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return all grammatical forms of the name of a zone's country."""
+        """Return the name of a zone's country in all its grammatical forms."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
@@ -89,7 +89,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month. `Wording.day` in wording.js does the same."""
+        """Write a day with its short weekday and month. `Wording.day` in wording.js writes the same text."""
         weekday = self.dates["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
@@ -99,17 +99,17 @@ class Texts:
 
     @property
     def dates(self) -> Mapping[str, Sequence[str]]:
-        """The short names of the weekdays, from Monday on, and of the months."""
+        """The short names of the weekdays and of the months. The first weekday is Monday."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return a day's weekday in the form for "on Monday", such as "esmaspäeval" in Estonian."""
+        """Return the text for "on Monday" or another weekday, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 
 
 def plural(language: Language, n: object) -> str:
-    """Return the plural category of a whole number, by the same Unicode rules as JavaScript's `Intl.PluralRules`."""
+    """Return the Unicode plural category of a whole number, like JavaScript's `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

@@ -1,8 +1,8 @@
 """Draws the newest forecast of wind and sun.
 
 The forecast covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
-the chart. In the SVG, x counts the hours from `start_ts` on. To show other hours, a script only has to change the
-`viewBox`.
+the chart. An x coordinate in the SVG is the number of hours since `start_ts`. To show other hours, a script only has to
+change the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,18 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's wind covariates: the wind speed 100 m above the ground at each wind farm, m/s."""
+    """Return the names of a market's wind covariates.
+
+    Each covariate is the wind speed in m/s, 100 m above the ground at one wind farm.
+    """
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's sun covariates: the shortwave radiation on the ground in each town, W/m²."""
+    """Return the names of a market's sun covariates.
+
+    Each covariate is the shortwave radiation in W/m² on the ground in one town.
+    """
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
@@ -45,10 +51,10 @@ _HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean weather of the region's places in each hour from `start_ts` on.
+    """The mean weather over all places of the region, for each hour from `start_ts` on.
 
-    `wind` is the wind speed 100 m above the ground, m/s. `sun` is the shortwave radiation on the ground, W/m². `wind`
-    and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
+    `wind` is the wind speed in m/s, 100 m above the ground. `sun` is the shortwave radiation in W/m² on the ground. The
+    shape of `wind` and of `sun` is (hours,). If the weather of any place is unknown, the mean over all places is NaN.
     """
 
     start_ts: int
@@ -57,7 +63,7 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return a market's weather from forecasts that were issued in the two days before `now`, unix seconds.
+        """Return a market's weather from forecasts that were issued in the two days before `now` (unix seconds).
 
         For each hour, use the newest forecast. If there is no forecast, return None.
         """
@@ -75,7 +81,7 @@ class RegionWeather:
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the wind and the sun in the given hours. Unknown values are NaN.
 
-        `hours` has the start of each hour, unix seconds.
+        `hours` lists the start of each hour in unix seconds.
         """
         slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
         is_inside = (slots >= 0) & (slots < self.wind.size)
@@ -85,9 +91,10 @@ class RegionWeather:
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """The drawing of the wind band and the sun band. Each band is 100 units high.
+    """The drawing of the wind band and the sun band.
 
-    When the page opens, the visible part begins `shown_from` hours after `start_ts`.
+    Each band is 100 units high. When the page opens, the drawing is visible from `shown_from` hours after `start_ts`
+    on.
     """
 
     start_ts: int
@@ -128,13 +135,16 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest of the `tops` that no known value exceeds, or else the highest of the `tops`."""
+    """Return the lowest of the `tops` that no known value exceeds.
+
+    If a known value exceeds all `tops`, return the highest of the `tops`.
+    """
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each span of known values. Each value is drawn at the middle of its hour."""
+    """Draw the area under the known values. Each value is drawn at the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
