@@ -37,8 +37,8 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The score of the forecasts for each step. The keys are the steps in seconds. If too few hours were scored, the score
-is None."""
+"""Maps each step in seconds to the score of the forecasts with this step. If too few hours were scored, the score is
+None."""
 
 
 class Modeller(Protocol):
@@ -48,7 +48,7 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError."""
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
@@ -70,9 +70,9 @@ class _StoreForecaster:
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`. The history goes back as far as a forecast made at `as_of` needs.
+        """Return the data known at `instant`. Raises StoreError.
 
-        By default, `as_of` is `instant`. Raises StoreError.
+        The data begin early enough for a forecast made at `as_of`. By default, `as_of` is `instant`.
         """
         return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
@@ -141,12 +141,12 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some of the past days that the scores at `as_of` need, oldest days first. Raises StoreError.
+    """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
     If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
     are more than two days old. The call makes at least one missing forecast, and begins no further forecast after
-    `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer code
-    than the server.
+    `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`, because this process
+    may run newer code than the server after an upgrade.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -169,7 +169,7 @@ def forecast_past_days(
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
     """Forecast the prices of the delivery day after an instant, once for each step in `STEPS`.
 
-    If `run_at` is given, use the forecaster of the hourly run that was made at this instant.
+    If `run_at` is given, use the forecaster that made the hourly run at the instant `run_at`.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly everything that this forecast needs.
@@ -185,7 +185,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
 
 
 def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
-    """Compare a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
+    """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
@@ -205,7 +205,10 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the runs of about the last 14 weeks, or all runs if no run has been scored yet. Raises StoreError."""
+    """Score the issued runs of about the last 14 weeks. If no run has been scored yet, score all runs.
+
+    Raises StoreError.
+    """
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -239,11 +242,11 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
 
-        The process that makes the hourly runs also forecasts the last two days, for which its model needs hardly any
-        further learning. A separate process with the lowest priority forecasts all days before the last two days,
-        because its learning takes a long time.
+        The process that makes the hourly runs also forecasts the last two days, because its model has already learnt
+        nearly everything that they need. The older days need much learning, so a separate process with the lowest
+        priority forecasts them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -271,7 +274,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do `work` in the process of `worker`, after ending the other worker's process to free its memory."""
+        """End the other worker's process to free its memory, and call `work` in the process of `worker`."""
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
@@ -279,7 +282,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even in the middle of work. The processes never write to the store."""
+        """End the processes at once, even if they are working. The processes never write to the store."""
         self._worker.close()
         self._past_worker.close()
 
@@ -295,8 +298,7 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. This record is shared, because every piece of work opens the store
-again."""
+"""The damaged rows that this process has logged. The log is shared, because every task opens the store again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
