@@ -39,7 +39,7 @@ class Database:
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """The part that differs between database systems. `replace_by` replaces this object."""
+        """The code that differs between database systems. `replace_by` replaces this object."""
         self._count: Count = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
@@ -53,7 +53,7 @@ class Database:
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Check the whole database for damage, and set `System.damage`. Raises StoreError."""
+        """Check the whole database for damage, and describe any damage in `System.damage`. Raises StoreError."""
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -72,7 +72,10 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """Within this context, all reads of this thread share one consistent view of the data. Raises StoreError."""
+        """While this context is open, all reads of this thread share one consistent view of the data.
+
+        Raises StoreError.
+        """
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -95,7 +98,7 @@ class Database:
         """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. This transaction skips the check that `keep_only_if` sets.
+        after its commit. The check of `keep_only_if` is not done.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -103,7 +106,10 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """From now on, call `check` before each commit of `writing`. An error of `check` rolls the transaction back."""
+        """From now on, call `check` before each commit of `writing`.
+
+        If `check` raises an error, roll the transaction back.
+        """
         self._check_before_commit = check
 
     @contextmanager
@@ -123,7 +129,7 @@ class Database:
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of `other`, which has the same address and must not be used again."""
+        """Take over the connections of `other`, which has the same address. Do not use `other` again."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
@@ -133,9 +139,9 @@ class Database:
         self._count = count
 
     def close(self) -> None:
-        """Wait for the open transactions of other threads, and close all connections.
+        """Wait until the open transactions of other threads have ended. Then close all connections.
 
-        If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
+        Without this wait, the thread of a cancelled task might open files in a folder that is being deleted.
         """
         with self._use:
             self._is_closed = True
@@ -158,7 +164,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction of this context, and turn SQLAlchemy's errors into StoreErrors in plain words."""
+        """Count the transaction in this context. Turn SQLAlchemy's errors into StoreErrors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()
@@ -169,7 +175,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # the caller's work has failed, not the database
+            failed = False  # the caller has failed, not the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)

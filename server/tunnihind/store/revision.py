@@ -1,4 +1,4 @@
-"""Finds the last migration that was applied to a database, and upgrades the database with newer migrations."""
+"""Finds the last migration that was applied to a database, and applies newer migrations."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the last migration that was applied to a database, or None if the database is empty.
+    """Return the last migration that was applied to a database. If the database is empty, return None.
 
     Raises SchemaError if the last migration can't be determined.
     """
@@ -82,8 +82,8 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables correctly.
 
-    If a newer version of Tunnihind has only added columns, this version can still read the tables. A migration that
-    changes the meaning of existing data has to set `readable_since`, because the columns don't show such a change.
+    If a newer version of Tunnihind has only added columns, this version can still read the tables. If a migration
+    changes the meaning of existing data, it has to set `readable_since`, because the columns don't show such a change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -92,7 +92,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether only a newer version of Tunnihind can read the tables."""
+    """Return whether the tables can be read only by a newer version of Tunnihind."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
@@ -104,7 +104,10 @@ def record_readable_since(connection: Connection, step: str) -> None:
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the recorded `readable_since`, an empty text if there is none, or `_NEVER` if the record is damaged."""
+    """Return the `readable_since` that the database records.
+
+    If there is none, return an empty string. If the record is damaged, return `_NEVER`.
+    """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
         return ""
@@ -121,7 +124,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version of Tunnihind can read the tables. Raises SchemaError, StoreError.
 
-    If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
+    If `newer_too` is false, also raise SchemaError if a newer version of Tunnihind has upgraded the tables.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)

@@ -1,7 +1,7 @@
-"""Describes the database's tables. `migrations` upgrades an older database to these tables.
+"""Describes the database's tables. The package `migrations` upgrades older tables to them.
 
-Instants are unix seconds UTC. Each series of a covariate is packed into one row (see `packing`). With a separate row
-for each hour, the database would grow by hundreds of megabytes a year.
+Instants are unix seconds UTC. Each forecast of a covariate is packed into one row (see `packing`). With one row for
+each hour, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -52,7 +52,8 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""A series as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`)."""
+"""A covariate as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`).
+"""
 
 runs: Final = Table(
     "runs",

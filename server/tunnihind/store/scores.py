@@ -59,7 +59,10 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks, if there are any yet. Raises StoreError."""
+        """Return the scores of a zone's forecasts over the last weeks. If there are none yet, return an empty tuple.
+
+        Raises StoreError.
+        """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
@@ -69,7 +72,7 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return the scores of a zone's forecasts issued from `first` to `last`. Raises StoreError.
+        """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.
 
         The scores are sorted by day of issue, and then by days ahead.
         """
@@ -78,7 +81,10 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return the day of issue of a zone's newest scores, or None if there are no scores. Raises StoreError."""
+        """Return the day of issue of the newest forecast of a zone that was scored, or None if none was scored.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -155,7 +161,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's stored forecasts of a series by instant of issue. Raises StoreError."""
+        """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -166,15 +172,15 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
-        """Return a number that increases whenever prices or covariates change. Raises StoreError."""
+        """Return a number that increases whenever stored prices or covariates change. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone, and delete other models' forecasts of the zone.
+        """Store a model's forecasts of past days for a zone, and delete the zone's forecasts by other models.
 
         Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
-        were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
+        were made. If prices or covariates have changed since then, nothing is stored. Raises StoreError.
         """
         rows = [
             {

@@ -36,14 +36,17 @@ class _Fact(Shape):
 
 
 class StateBook:
-    """The stored facts by key. Each fact is a JSON value."""
+    """The stored facts. Each fact has a key and a JSON value."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact of the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
+        """Return a fact as the type `shape`. If the fact was never written or is damaged, return None.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -74,9 +77,10 @@ class StateBook:
             return self._count(connection, _VERSION)
 
     def change_id(self) -> str:
-        """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
+        """Return the random id of the last change to the served data.
 
-        After a backup is restored, two changes may have the same version, but never the same id.
+        If there was no change yet, return an empty string. Raises StoreError. After a backup is restored, two changes
+        may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
@@ -87,7 +91,10 @@ class StateBook:
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record that the pipeline has just processed a source's answer with prices. Raises StoreError."""
+        """Record `at` as the instant at which the pipeline last processed a source's answer with prices.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)
@@ -134,7 +141,8 @@ class StateBook:
     def instance_id_in(self, connection: Connection) -> str:
         """Return the installation's identity from the database of `connection`.
 
-        If the database has no sound identity, return an identity that is derived from the database's address.
+        If the database has no identity or a damaged one, return an identity that is derived from the database's
+        address.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex

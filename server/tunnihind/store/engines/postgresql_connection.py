@@ -1,4 +1,4 @@
-"""Limits how long a PostgreSQL connection waits for an answer, and receives announcements of changed data.
+"""Limits the waits of a PostgreSQL connection for answers, and receives announcements of changed data.
 
 The database server ends statements that take too long, and TCP closes connections to a dead machine. If a proxy keeps a
 connection open but passes nothing on, only the time limit of this module ends the wait.
@@ -21,7 +21,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 class WaitingConnection(psycopg.Connection[Any]):
-    """A connection that closes if it receives nothing for `patience_s` seconds during a wait."""
+    """A connection that closes if it has waited `patience_s` seconds for an answer and received nothing."""
 
     patience_s: float = ANSWER_WITHIN_S
 
