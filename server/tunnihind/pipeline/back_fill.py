@@ -118,13 +118,13 @@ def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Map each filled year, month or day of the history to the instant at which it was last filled."""
+    """Return the instant at which each year, month or day of the history was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
 
 def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Map a source's unavailable days to the instant of the last request and the number of requests."""
+    """Return a source's unavailable days, each with the instant of the last request and the number of requests."""
     found: dict[str, tuple[int, int]] | None = state.read(unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 

@@ -195,7 +195,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Map delivery days to a source's witnesses for one zone. Witnesses without prices are left out."""
+    """Return a source's witnesses for one zone that have prices. The keys are the delivery days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

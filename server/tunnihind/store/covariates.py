@@ -61,7 +61,7 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the forecasts whose issue instants `superfluous` returns. Return the number of deleted rows.
+        """Delete the forecasts issued at the instants that `superfluous` returns. Return the number of deleted rows.
 
         Raises StoreError.
         """
@@ -98,10 +98,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return the forecasts of the covariates in `names` from `since` to `as_of`, both included.
-
-        Raises StoreError.
-        """
+        """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -137,7 +134,7 @@ class CovariateBook:
             ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
-        """Map each covariate to its newest instant of issue up to `as_of`. Raises StoreError."""
+        """Return the newest instant of issue of each covariate up to `as_of`. Raises StoreError."""
         # SQL's BETWEEN is false for damaged instants that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
@@ -168,7 +165,7 @@ class _CovariateRow(Shape):
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Leave out the forecasts that `CovariateBook.thin` would delete."""
+    """Return `issues` without the forecasts that `CovariateBook.thin` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -204,7 +201,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Leave out forecasts from weather model runs that are already stored."""
+    """Return `issues` without forecasts from weather model runs that are already stored."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -240,10 +237,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored forecasts by instant of issue.
-
-    Only forecasts from the time between the first and the last instant of `issues` are returned.
-    """
+    """Return the forecasts that are stored for the time of `issues`. The keys are the instants of issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -259,10 +253,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Overwrite stored values with new values.
-
-    Return the merged forecast, and an array that is true for changed values.
-    """
+    """Overwrite stored values with new values. Return the merged forecast, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

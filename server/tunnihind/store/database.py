@@ -72,10 +72,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """While this context is open, all reads of this thread share one consistent view of the data.
-
-        Raises StoreError.
-        """
+        """Within this context, all reads of this thread share one consistent view of the data. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -106,10 +103,7 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """From now on, call `check` before each commit of `writing`.
-
-        If `check` raises an error, roll the transaction back.
-        """
+        """From now on, call `check` before each commit of `writing`. An error in `check` rolls the transaction back."""
         self._check_before_commit = check
 
     @contextmanager

@@ -76,6 +76,6 @@ class HealthBook:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Map the name of each source to its health. Raises StoreError."""
+        """Return the health of each source. The keys are the names of the sources. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

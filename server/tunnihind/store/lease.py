@@ -50,7 +50,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 class Holder:
     """The process that holds a lease.
 
-    `beat_ts` is the instant at which the holder last renewed the lease, by the database's clock, in unix seconds UTC.
+    `beat_ts` is the time of the holder's last renewal in unix seconds UTC, by the database's clock.
     """
 
     host: str
@@ -158,7 +158,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # If this write had to wait, a living holder may have had to wait with its renewal of the lease too.
+                # If this write had to wait, a living holder's renewal of the lease may have had to wait too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}

@@ -72,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    The values are multiplied by the scale, and stored as short integers. If this would lose precision with every scale,
-    the values are stored in single precision, and the scale is 0.
+    The values are multiplied by the scale, and stored as short integers. If every scale would lose precision, the
+    values are stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -129,13 +129,13 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    If a difference overflows, unpacking still restores the number, because its sum overflows too.
+    Differences may overflow. Their sums then overflow too, and restore the numbers.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Sort the bytes of all numbers from the lowest bytes to the highest bytes, and compress them.
+    """Put the lowest bytes of all numbers first and the highest bytes last. Then compress all bytes.
 
     The highest bytes of most numbers are equal, and equal bytes side by side compress well.
     """
@@ -145,7 +145,7 @@ def _packed(numbers: NDArray[Any]) -> bytes:
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
     """Restore arrays of the same length from bytes. The result has the shape (arrays, numbers). Raises ValueError.
 
-    Each item of `split` contains the bytes of one array, sorted by `_packed`.
+    Each item of `split` contains the bytes of one array in the order in which `_packed` puts them.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

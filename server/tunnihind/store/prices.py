@@ -130,7 +130,7 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Map each zone and delivery day with unconfirmed prices to their source. Raises StoreError."""
+        """Return the source of unconfirmed prices for each zone and delivery day. Raises StoreError."""
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
@@ -153,10 +153,7 @@ class PriceBook:
             self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:
-        """Return the start of a zone's last period with a price. If the zone has no price, return None.
-
-        Raises StoreError.
-        """
+        """Return the start of a zone's last period with a price, or None if there is no price. Raises StoreError."""
         with self._database.reading() as connection:
             # SQL's BETWEEN is false for damaged instants that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))

@@ -92,7 +92,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether the tables can be read only by a newer version of Tunnihind."""
+    """Return whether only a newer version of Tunnihind can read the tables."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 

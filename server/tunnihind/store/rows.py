@@ -114,10 +114,7 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows, and turns them into objects.
-
-    Many rows are turned into objects at a time, because this is much faster than one by one.
-    """
+    """Reads a table's rows. Turns many rows into objects at a time, because this is much faster than one by one."""
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog

@@ -55,8 +55,8 @@ class RunArchive:
 
     Most runs repeat the forecast of an earlier run. For such a run, only its own time and the earlier run's id are
     stored. If a run differs from an earlier run only in the first hour, the differing periods are stored beside the
-    earlier run's id. The first hour often differs in a run of quarters. The forecast of a quarter depends on the hour
-    before it, and a run has no forecast for the hour before its first hour.
+    earlier run's id. The first hour may differ in a run of quarters, because the forecast of a quarter also depends on
+    the hour before it. A run has no forecast for the hour before its first hour.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -69,10 +69,7 @@ class RunArchive:
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs in one transaction. If `scenarios` is given, replace the zone's stored scenarios.
-
-        Raises StoreError.
-        """
+        """Store runs in one transaction. If scenarios are given, replace the zone's scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -269,7 +266,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select the runs of a series from `since_ts` to `as_of`.
+    """Return SQL conditions that select the runs of a series that were made from `since_ts` to `as_of`.
 
     Rows with a damaged `made_at` are never selected.
     """

@@ -81,10 +81,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return the day of issue of the newest forecast of a zone that was scored, or None if none was scored.
-
-        Raises StoreError.
-        """
+        """Return the day of issue of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -161,7 +158,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
+        """Return a model's stored forecasts of a series. The keys are the instants of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,

@@ -43,10 +43,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact as the type `shape`. If the fact was never written or is damaged, return None.
-
-        Raises StoreError.
-        """
+        """Return a fact as the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -91,10 +88,7 @@ class StateBook:
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record `at` as the instant at which the pipeline last processed a source's answer with prices.
-
-        Raises StoreError.
-        """
+        """Record that the pipeline has just processed a source's answer with prices. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)
@@ -141,8 +135,7 @@ class StateBook:
     def instance_id_in(self, connection: Connection) -> str:
         """Return the installation's identity from the database of `connection`.
 
-        If the database has no identity or a damaged one, return an identity that is derived from the database's
-        address.
+        If the database has no sound identity, return an identity that is derived from the database's address.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex

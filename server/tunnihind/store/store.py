@@ -54,10 +54,7 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return prices and covariates from `since_ts` on, except covariate forecasts that `passing` marks.
-
-        Raises StoreError.
-        """
+        """Return prices and covariates since `since_ts`, except covariates that `passing` marks. Raises StoreError."""
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
@@ -117,7 +114,7 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Map each zone and delivery day with unconfirmed prices in [first_ts, end_ts) to their source.
+        """For each zone and delivery day with unconfirmed prices in [first_ts, end_ts), return their source.
 
         If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
         """

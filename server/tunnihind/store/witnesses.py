@@ -24,7 +24,7 @@ class Witness:
 
     `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest complete answer. If no answer
     was complete, `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the
-    newest answer is held back, `reason` and `detail` explain this.
+    newest answer is held back, `reason` and `detail` state the reason.
     """
 
     source: str
@@ -51,7 +51,7 @@ class WitnessBook:
         self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
-        """Store witnesses. `is_news` is true if other days are held back than before. Raises StoreError."""
+        """Store witnesses. `is_news` is true if the held-back days have changed. Raises StoreError."""
         if not witnesses:
             return
         with self._database.writing() as connection:

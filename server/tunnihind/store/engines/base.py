@@ -56,10 +56,7 @@ class System:
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Connection]:
-        """Wait until no other transaction writes, and open a transaction for writing.
-
-        Raises SQLAlchemyError, StoreError.
-        """
+        """Open a transaction for writing as soon as no other transaction writes. Raises SQLAlchemyError, StoreError."""
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
@@ -92,10 +89,7 @@ class System:
 
     @abstractmethod
     def size(self) -> int | None:
-        """Return the size of the database in bytes. If the database is in memory, return None.
-
-        Raises SQLAlchemyError, StoreError.
-        """
+        """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
         """From now on, call `recognise` on each database that replaces this database. Raises StoreError."""

@@ -47,7 +47,7 @@ _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# With this time limit, a frozen or disconnected writer delays other writers for at most 10 seconds.
+# With the time limit of `_WRITING`, a frozen or disconnected writer delays other writers for at most 10 seconds.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
@@ -56,7 +56,7 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
 # If a writer freezes in the middle of a batch, PostgreSQL does not count the writer's transaction as idle. So the time
-# limit for idle transactions doesn't end it.
+# limit for idle transactions doesn't end this transaction.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -200,8 +200,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # Only the first line of PostgreSQL's error message is used. Its other lines give advice, or repeat the error
-        # for other hosts.
+        # Only the first line of PostgreSQL's error message is used. The other lines of the message give advice, or
+        # repeat the error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
