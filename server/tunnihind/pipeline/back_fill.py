@@ -239,9 +239,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source's covariates.
+    """Return the rows of a source's covariates, except rows with an unreadable `run_ts`.
 
-    Rows with an unreadable `run_ts` are left out. With such a row, the back-fill would request all runs again.
+    A row with an unreadable `run_ts` would make the back-fill request all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 

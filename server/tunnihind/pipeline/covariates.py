@@ -58,7 +58,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Mark the days of the 00 UTC weather model runs in `newest` as filled. The back-fill then skips these days."""
+        """Mark the days of the 00 UTC weather model runs in `newest` as filled, so that the back-fill skips them."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

@@ -24,7 +24,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A fingerprint of a store. It changes whenever the store's prices or covariates change."""
+    """A fingerprint that changes whenever the prices or covariates of a store change."""
 
     instance: str
     address: str

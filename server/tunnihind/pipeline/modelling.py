@@ -48,7 +48,10 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
+        """Work for about a second on the forecasts of past days that the scores need.
+
+        Raises StoreError, WorkerError.
+        """
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
@@ -242,11 +245,11 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
+        """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
 
         The process that makes the hourly runs also forecasts the last two days, because its model has already learnt
-        nearly everything that they need. The older days need much learning, so a separate process with the lowest
-        priority forecasts them.
+        nearly everything that these forecasts need. Older days need much learning, so a separate process with the
+        lowest priority forecasts them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:

@@ -261,7 +261,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The modelling process has found damage. Perhaps a copy was just replacing the database file.
+                # The modelling process has found damage, perhaps because a copy was just replacing the database file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -373,7 +373,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the outcome of a request for a day. If another forecast is now worthwhile, record the time too."""
+        """Record the outcome of a request for a day. If another forecast is now worthwhile, record the present time."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)

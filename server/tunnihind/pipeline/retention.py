@@ -56,7 +56,7 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issue instants of a covariate's forecasts that may be deleted.
+    """Return the issue instants of the covariate forecasts that may be deleted.
 
     `issues` maps the issue instant of each forecast to the start of its weather model run. If the forecast comes from
     no weather model run, the start is None.

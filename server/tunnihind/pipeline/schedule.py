@@ -191,9 +191,9 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of a pause that a source asks for at `now`.
+    """Return the end of a pause that a source has asked for at `now`.
 
-    The source asks for `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the publication
+    The source asked for `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the publication
     watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
@@ -208,8 +208,8 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
     By default, the request covers the days from two days ago to tomorrow. If prices of the last `CATCH_UP_DAYS` days
     are missing, the request begins no later than the first missing day. If only tomorrow's prices are missing during
-    the publication watch, the request begins with yesterday. The settled prices of yesterday and today then show
-    whether the sources' answers are wrong.
+    the publication watch, the request begins with yesterday. The settled prices of yesterday and today show whether the
+    sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:

@@ -105,7 +105,7 @@ def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
     By default, the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days,
-    such freed memory is a third of the process's memory.
+    freed memory between used blocks is a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):

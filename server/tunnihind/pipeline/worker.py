@@ -1,8 +1,9 @@
 """A separate process that runs only while there is work.
 
-The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used. They would import the
-server's main module into the process. They would also start Python's resource tracker, a process that never ends. An
-executor of `concurrent.futures` would notice the death of its process only at the next call.
+The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
+the server's main module into the process. `multiprocessing` and `concurrent.futures` would also start Python's resource
+tracker, a process that never ends. An executor of `concurrent.futures` would notice the death of its process only at
+the next call.
 """
 
 import asyncio
@@ -146,7 +147,8 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # If SIGTERM has ended the process, no warning is needed. The server has most likely received SIGTERM too.
+        # If SIGTERM has ended the process, no warning is needed, because the server has most likely received SIGTERM
+        # too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
@@ -161,7 +163,7 @@ class Worker:
 
 
 class _DiedError(Exception):
-    """The error if the process has ended unexpectedly."""
+    """Raised if the process has ended unexpectedly."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -203,7 +205,7 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Call `work` in the process. Return its result or its error.
+        """Call `work` in the process, and return the result or the error.
 
         Raises _DiedError if the process dies or is already dead.
         """

@@ -54,9 +54,9 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """Maps the start of each of the day's hours to its price in EUR/MWh.
+        """The day's hourly prices in EUR/MWh. The keys are the starts of the hours.
 
-        If the prices of an hour's quarters are known, the hour's price is the mean of these prices.
+        If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 

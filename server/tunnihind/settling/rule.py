@@ -33,9 +33,9 @@ looks like a mistake."""
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant at which the first of these prices was settled. `unconfirmed_from` names the sources of
-    unconfirmed prices. `imported_ts` is the instant at which the operator last gave a price of the day. If the operator
-    gave none, `imported_ts` is 0.
+    `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` names the sources
+    of unconfirmed prices. `imported_ts` is the instant at which the operator last gave a price of the day. If the
+    operator gave none, `imported_ts` is 0.
     """
 
     prices: DayPrices
@@ -87,7 +87,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether these prices equal the prices of another claim or of a settled day."""
+        """Return whether this claim's prices equal the prices of another claim or of a settled day."""
         return self.prices.agrees_with(other.prices)
 
 
@@ -97,7 +97,7 @@ class Comparison:
 
     `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated the same
     prices for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail`
-    describes the first two prices that differ.
+    describes the first pair of prices that differ.
     """
 
     is_off: bool = False
@@ -149,8 +149,8 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # If a source only adds the quarters of agreed hours, its prices are agreed too. If it adds hours, its prices are
-    # not agreed.
+    # If a source only adds the quarters of agreed hours, its prices are agreed too. If a source also adds hours, its
+    # prices are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
@@ -213,7 +213,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
     """Return the claim in `credible`, if its prices may be settled. Otherwise return None.
 
     `credible` contains at most one claim. A source may change its own settled prices if it has repeated the new prices
-    for an hour. It may change another source's settled prices if it has repeated the new prices for two hours.
+    for an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -237,7 +237,7 @@ def _ruling(
 ) -> Ruling:
     """Return a ruling that settles the prices of `settles`.
 
-    If `settles` is None, the prices in `settled` stay. All claims with other prices are held back.
+    If `settles` is None, the prices in `settled` stay. Claims that differ from the settled prices are held back.
     """
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}

@@ -138,7 +138,8 @@ class Settling:
         """Store settled prices.
 
         If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
-        prices can't be trusted. All prices that these sources gave since the first wrong price was settled are deleted.
+        prices can't be trusted. All prices that an untrusted source gave since the first wrong price was settled are
+        deleted.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -195,15 +196,15 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone that have prices. The keys are the delivery days."""
+    """Return a source's witnesses for one zone, except witnesses without prices. The keys are the delivery days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
     """Return the new witness of a source that has sent a new sheet.
 
-    `prices` is empty if the sheet's prices are incomplete or impossible. In this case, return the older witness `known`
-    if it has prices.
+    `prices` is empty if the sheet's prices are incomplete or impossible. If `prices` is empty and the older witness
+    `known` has prices, return `known`.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)

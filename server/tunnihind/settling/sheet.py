@@ -1,7 +1,6 @@
 """Checks a single sheet. A sheet becomes a witness only if its prices are complete and possible.
 
-In the past, sources have sent half a day, two prices for one quarter, or zeros. All these answers had HTTP status 200.
-All functions are pure.
+Sources have sent half a day, two prices for one quarter, or zeros with HTTP status 200. All functions are pure.
 """
 
 import math
@@ -59,7 +58,7 @@ def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -
     """Return the reason to doubt a complete day's prices, or None if the prices are credible.
 
     Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if `before` contains the same
-    prices. `before` contains the prices of other days. No traded day has ever had such prices. Doubtful prices are
+    prices. `before` contains the prices of other days. No traded day has ever had doubtful prices. Doubtful prices are
     settled only if a second source confirms them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)

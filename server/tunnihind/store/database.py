@@ -135,7 +135,7 @@ class Database:
     def close(self) -> None:
         """Wait until the open transactions of other threads have ended. Then close all connections.
 
-        Without this wait, the thread of a cancelled task might open files in a folder that is being deleted.
+        If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
         """
         with self._use:
             self._is_closed = True

@@ -1,7 +1,7 @@
 """Packs arrays of hourly or quarter-hourly values into bytes.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. The differences
-between neighbouring values are compressed. They take a fifth of the space of the values themselves.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. Compressed differences
+between neighbouring values take a fifth of the space of the values themselves.
 """
 
 import zlib
@@ -59,7 +59,7 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Unpack p10, p50 and p90. Raises ValueError if they cross, are damaged, or have different lengths."""
+    """Unpack p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in number."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
@@ -129,7 +129,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    Differences may overflow. Their sums then overflow too, and restore the numbers.
+    If a difference overflows, the sum of the differences overflows too, and restores the number.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 

@@ -1,7 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
 SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. So `TableRows` checks
-each row against a `Shape`, which defines the allowed values of each column. Then a function `make` turns the rows into
+each row against a `Shape`, which defines the allowed values of each column. A function `make` turns the rows into
 objects.
 """
 
@@ -114,7 +114,10 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows. Turns many rows into objects at a time, because this is much faster than one by one."""
+    """Reads a table's rows.
+
+    Turns many rows at a time into objects, because this is much faster than one row at a time.
+    """
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog

@@ -53,10 +53,10 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
-    Most runs repeat the forecast of an earlier run. For such a run, only its own time and the earlier run's id are
-    stored. If a run differs from an earlier run only in the first hour, the differing periods are stored beside the
-    earlier run's id. The first hour may differ in a run of quarters, because the forecast of a quarter also depends on
-    the hour before it. A run has no forecast for the hour before its first hour.
+    Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
+    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the differing periods are
+    stored beside the earlier run's id. In a run of quarters, the first hour may differ from an earlier run, because the
+    forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first hour.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -120,7 +120,7 @@ class RunArchive:
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
         """Return the newest run with the zone and step of `like`.
 
-        If it repeats an earlier run, return the earlier run.
+        If the newest run repeats an earlier run, return the earlier run.
         """
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
@@ -198,9 +198,9 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
-    If the row stores a complete run, `in_full` is this run. Otherwise the run repeats an earlier run. Then `repeats` is
-    the earlier run's id. `new` contains the percentiles of the run's first periods, up to the last period that differs
-    from the earlier run.
+    If the row stores a complete run, `in_full` is this run. If the run repeats an earlier run, `repeats` is the earlier
+    run's id. `new` contains the percentiles of the run's first periods, up to the last period that differs from the
+    earlier run.
     """
 
     id: int

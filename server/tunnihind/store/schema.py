@@ -1,4 +1,4 @@
-"""Describes the database's tables. The package `migrations` upgrades older tables to them.
+"""Describes the database's tables. The package `migrations` upgrades the tables of older databases.
 
 Instants are unix seconds UTC. Each forecast of a covariate is packed into one row (see `packing`). With one row for
 each hour, the database would grow by hundreds of megabytes a year.

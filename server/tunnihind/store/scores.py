@@ -177,7 +177,7 @@ class BacktestBook:
         """Store a model's forecasts of past days for a zone, and delete the zone's forecasts by other models.
 
         Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
-        were made. If prices or covariates have changed since then, nothing is stored. Raises StoreError.
+        were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
         """
         rows = [
             {

@@ -114,9 +114,10 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """For each zone and delivery day with unconfirmed prices in [first_ts, end_ts), return their source.
+        """Return the source of unconfirmed prices for each zone and delivery day.
 
-        If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
+        Only prices of periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices,
+        the result is empty. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

@@ -167,7 +167,7 @@ class Sqlite(System):
     def _examine(self, path: Path) -> str:
         """Return the problem with the file at `path`.
 
-        If it is the opened file or a copy of that file, return an empty string.
+        If the file at `path` is the opened file or a copy, return an empty string.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
@@ -196,7 +196,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # `quick_check` also finds an incomplete copy, whose end is still being written.
+                # `quick_check` also fails if the copy is not yet completely written.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -229,8 +229,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. In a setgid folder, the folder's group may read it too. If SQLite created the
-    file, everybody could read it. SQLite gives its log files the owner and mode of the database file.
+    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
+    created the file, everybody could read it. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
