@@ -224,7 +224,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Mark the years, months or days of removed damaged rows as not filled.
+    """Mark the years, months or days from which damaged rows were removed as not filled.
 
     If the instant of a removed row is unreadable, mark all years, months or days as not filled.
     """

@@ -248,7 +248,8 @@ class Pipeline:
         """Return the tasks that must not begin now.
 
         Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
-        process keeps the model of only one zone. Another zone's model would have to learn everything again.
+        process keeps the model of only one zone. If the process changed to another zone, it would have to learn
+        everything again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -276,8 +277,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is logged
-        # at its next renewal.
+        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
+        # detected at the next renewal of the lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s failed and will be tried again: %s", task, error)

@@ -101,7 +101,7 @@ class CovariateNeeds:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSituation:
-    """The state of a served zone's prices, forecasts and scores."""
+    """Facts about a served zone's prices, forecasts and scores."""
 
     settled_through: date | None = None
     """The delivery day up to which the prices of the last weeks have no gap."""
@@ -120,7 +120,7 @@ class Situation:
     market: Market
     """The first served market. All markets have the same clock and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
-    """The state of each served zone, in the order of the operator's settings."""
+    """The facts about each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
     """The instant at which prices were last stored."""
     filled_up_ts: int | None = None

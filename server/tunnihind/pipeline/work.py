@@ -1,4 +1,4 @@
-"""The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
+"""The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
 
 The first message on stdin contains the server's environment variables. Each later message contains a function, which
 this process calls. The results and log records are written to stdout. A message consists of a length and a pickle of
@@ -31,7 +31,7 @@ type Outcome = tuple[Any, Exception | None]
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Write a message to the other process. Raises OSError if that process has ended."""
+    """Write a message to the other process. Raises OSError if the other process has ended."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()

@@ -249,7 +249,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Call `take` with `message` in the event loop. If the loop is closed, do nothing."""
+        """Call `take` with `message` in the event loop. If the event loop is closed, do nothing."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 

@@ -111,9 +111,10 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe a mistake that would explain why `prices` differ from `known`. If there is none, return an empty string.
+    """Describe a mistake that would explain why `prices` differ from `known`.
 
-    The mistake may be a shift in time, or a factor by which all prices were multiplied.
+    If no mistake is found, return an empty string. The mistake may be a shift in time, or a factor by which all prices
+    were multiplied.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]

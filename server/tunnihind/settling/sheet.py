@@ -1,6 +1,7 @@
 """Checks a single sheet. A sheet becomes a witness only if its prices are complete and possible.
 
-Sources have sent half a day, two prices for one quarter, or zeros with HTTP status 200. All functions are pure.
+Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
+are pure.
 """
 
 import math

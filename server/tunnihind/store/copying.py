@@ -122,7 +122,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values. The keys are the names of the columns. Dates were read as strings and are parsed."""
+    """Return a row's values. The keys are the names of the columns. Parse dates that were read as strings."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)

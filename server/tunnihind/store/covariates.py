@@ -237,7 +237,10 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the forecasts that are stored for the time of `issues`. The keys are the instants of issue."""
+    """Return the stored forecasts that were issued between the first and the last of `issues`.
+
+    The keys are the instants of issue.
+    """
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

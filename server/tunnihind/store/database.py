@@ -95,7 +95,7 @@ class Database:
         """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. The check of `keep_only_if` is not done.
+        after its commit. This transaction skips the check that `keep_only_if` sets.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")

@@ -1,8 +1,8 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row of the database that contains the holder's token. Every few seconds, the holder writes the time of
-the database's clock into the row. A process that takes over the lease writes its own token into the row. A write of the
-pipeline is kept only if the row still contains the writer's token (`Lease.require`). So a frozen holder can write
+The lease is a row in the table `leases`, and contains its holder's token. Every few seconds, the holder writes the time
+of the database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write
+of the pipeline is kept only if the lease still contains the writer's token (`Lease.require`). A frozen holder can write
 nothing more after another process has taken over the lease.
 """
 
@@ -136,8 +136,8 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While the database can't be read, the holder may be unable to renew the lease. So the wait for its renewal
-            # begins again.
+            # While the database can't be read, the holder may be unable to renew the lease. A missing renewal then does
+            # not mean that the holder is dead.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):

@@ -86,9 +86,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections. Each transaction stores the prices of at most 400 days. Raises StoreError.
 
-        If the server first sees a price after its period has begun, as in a back-fill, the price counts as known from
-        the publication time of its delivery day. A correction counts as known from the instant at which the server
-        first saw the correction.
+        If the server first sees a price after the price's period has begun, the price counts as known from the
+        publication time of its delivery day. A correction counts as known from the instant at which the server first
+        saw the correction.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)

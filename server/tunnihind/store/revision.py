@@ -106,7 +106,7 @@ def record_readable_since(connection: Connection, step: str) -> None:
 def _readable_since(connection: Connection) -> str:
     """Return the `readable_since` that the database records.
 
-    If there is none, return an empty string. If the record is damaged, return `_NEVER`.
+    If no migration has set `readable_since`, return an empty string. If the record is damaged, return `_NEVER`.
     """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
@@ -124,7 +124,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version of Tunnihind can read the tables. Raises SchemaError, StoreError.
 
-    If `newer_too` is false, also raise SchemaError if a newer version of Tunnihind has upgraded the tables.
+    If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)

@@ -59,9 +59,9 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks. If there are none yet, return an empty tuple.
+        """Return the scores of a zone's forecasts over the last weeks.
 
-        Raises StoreError.
+        If no forecast has been scored yet, return an empty tuple. Raises StoreError.
         """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()

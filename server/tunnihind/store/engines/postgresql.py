@@ -120,7 +120,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # With READ COMMITTED, a writer that has taken the lock reads everything that earlier writers have stored.
+        # With READ COMMITTED, a writer that has waited for other writers then reads everything that they have stored.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")

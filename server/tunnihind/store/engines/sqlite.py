@@ -96,7 +96,7 @@ class Sqlite(System):
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        The lease is renewed every few seconds. If each renewal were flushed to the disk, a memory card would wear out.
+        If each renewal of the lease were flushed to the disk, a memory card would wear out.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -155,8 +155,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Write the write-ahead log of a deleted or replaced database file into the file, and close the file.
 
-        If the old file's write-ahead log remained, SQLite would apply it to the new file. Only `_anchor` has certainly
-        opened the old file.
+        If the old file's write-ahead log remained, SQLite would apply it to the new file. Only the connection `_anchor`
+        is certain to have the old file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -246,7 +246,7 @@ def _make(path: Path) -> None:
 
 
 def _reading_engine(path: Path) -> Engine:
-    """Return an engine that neither creates nor changes the file. Raises StoreError."""
+    """Return an SQLAlchemy engine that neither creates nor changes the file. Raises StoreError."""
     path = path.absolute()
     if not path.exists():
         raise StoreError(
