@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The key of the fact that records the instant at which enough new days were stored for another forecast."""
+"""The key under which the table `state` records when enough new days were stored for another forecast."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
@@ -47,12 +47,12 @@ _ASKED_AGAIN_S: Final = DAY_S
 
 
 def filled_parts_key(source: CovariateSource) -> str:
-    """Return the key of the fact that records a covariate source's filled months or days."""
+    """Return the key under which the table `state` records a covariate source's filled months or days."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
 def unavailable_days_key(source: str) -> str:
-    """Return the key of the fact that records a source's unavailable days."""
+    """Return the key under which the table `state` records a source's unavailable days."""
     return f"days of {source} that are not there"
 
 
@@ -224,7 +224,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Mark the years, months or days from which damaged rows were removed as not filled.
+    """Mark years, months or days as not filled, if damaged rows were removed from them.
 
     If the instant of a removed row is unreadable, mark all years, months or days as not filled.
     """

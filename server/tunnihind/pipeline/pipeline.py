@@ -214,7 +214,7 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # Running tasks are listed before the situation is read. So a task that ends in the meantime also ends the
+        # Running tasks are listed before the situation is read, so that a task that ends in the meantime ends the
         # sleep.
         running = tuple(self._running.values())
         now = self._now()

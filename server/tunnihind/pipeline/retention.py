@@ -6,15 +6,17 @@ closure. The scores of all forecast runs are kept for ever.
 Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, with four exceptions. The
 last forecast of each day is kept. The last forecast before gate closure is kept, because a price forecast may have used
 it. The last forecast before `issue_instant` is kept, because price forecasts of past days use the data known at this
-instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is trained on them. As a result,
-the weather model runs of 00 and 12 UTC are kept. In training and in service, the price model uses weather forecasts of
-the same age. The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
+instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is trained on them. The four
+exceptions keep the weather model runs of 00 and 12 UTC. In training and in service, the price model uses weather
+forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never restores deleted
+rows.
 
-A year of data takes 32 MB in SQLite. Prices take 7 MB (140,000 quarters of four zones). Forecast runs take 9 MB: 3 MB
-for hours and 6 MB for quarters. Weather forecasts take 11 MB (42 covariates), and ENTSO-E's forecasts take 5 MB (21
-covariates). In a back-filled year, weather forecasts take only 5 MB, and ENTSO-E's forecasts only 1 MB. The rows that
-are too recent to be deleted take about 5 MB in total, the witnesses 0.5 MB, and the scores of a year 0.3 MB. PostgreSQL
-needs more space than SQLite for each row and its index entry. A year of prices takes 23 MB in PostgreSQL.
+A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of forecast
+runs takes 9 MB: 3 MB for hours and 6 MB for quarters. A year of weather forecasts takes 11 MB (42 covariates). A year
+of ENTSO-E's forecasts takes 5 MB (21 covariates). In a back-filled year, weather forecasts take only 5 MB, and
+ENTSO-E's forecasts only 1 MB. The rows that are too recent to be deleted take about 5 MB in total, the witnesses 0.5
+MB, and the scores of a year 0.3 MB. PostgreSQL needs more space than SQLite for each row and its index entry. A year of
+prices takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -172,7 +172,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread receives its results and log records, and waits for its end."""
+    """One running process. A thread receives the process's results and log records, and waits for its end."""
 
     def __init__(
         self,

@@ -149,8 +149,8 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # If a source only adds the quarters of agreed hours, its prices are agreed too. If a source also adds hours, its
-    # prices are not agreed.
+    # If a source only adds the quarters of agreed hours, its prices are agreed too. If a source adds hours that are not
+    # settled yet, its prices are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
@@ -179,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day that has no agreed prices, and about which no two sources agree."""
+    """Return the ruling on a day without agreed prices, if no two sources agree about the day."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from

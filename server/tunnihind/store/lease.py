@@ -90,7 +90,7 @@ class Lease:
 
     @property
     def is_safe(self) -> bool:
-        """Return whether this process certainly still holds the lease.
+        """Return whether it is certain that this process still holds the lease.
 
         If the database is a file, either all processes can reach it or none can. If the database is on a server, other
         processes may reach the server when this process can't.
@@ -136,8 +136,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While the database can't be read, the holder may be unable to renew the lease. A missing renewal then does
-            # not mean that the holder is dead.
+            # While the database can't be read, a living holder may be unable to renew the lease.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):

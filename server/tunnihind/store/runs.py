@@ -266,7 +266,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions for the runs of a series, made from `since_ts` to `as_of`.
+    """Return SQL conditions that select a series' runs from `since_ts` to `as_of`.
 
     Rows with a damaged `made_at` are never selected.
     """

@@ -153,7 +153,7 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the write-ahead log of a deleted or replaced database file into the file, and close the file.
+        """Copy the write-ahead log into a database file that was deleted or replaced, and close the file.
 
         If the old file's write-ahead log remained, SQLite would apply it to the new file. Only the connection `_anchor`
         is certain to have the old file open.
@@ -302,8 +302,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. So
-        # an empty transaction waits until that process has finished.
+        # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. An
+        # empty transaction waits until the other process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
