@@ -1,7 +1,7 @@
 """Finds the years, months and days of the history that are still to be stored.
 
-The history of prices is filled one calendar year at a time, and the history of covariates one month or one day at a
-time, depending on the source. The table `state` records the instant at which each year, month or day was last filled.
+The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
+a time, depending on the source. The table `state` records the instant at which each year, month or day was last filled.
 
 The history of weather model runs is filled day by day. The back-fill limits its requests per hour and per 24 hours,
 because sources of weather model runs limit requests. If a weather model run is unavailable, the back-fill requests it
@@ -113,7 +113,7 @@ def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Mark the years, months or days that were filled at `since_ts` or later as not filled. Raises StoreError."""
+    """Mark years, months or days as not filled, if they were filled at `since_ts` or later. Raises StoreError."""
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 

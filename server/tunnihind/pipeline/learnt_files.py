@@ -94,7 +94,7 @@ class LearntFiles:
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't keep the forecast's learning in %s: %s; the learning is repeated whenever it is needed",
+                "can't store learnt data in %s: %s; the forecast learns the data again whenever it needs them",
                 self._folder,
                 error.strerror,
             )

@@ -1,4 +1,4 @@
-"""Makes runs and scores in a separate process, so that requests to the server do not have to wait."""
+"""Makes forecast runs and scores in a separate process, so that requests to the server do not have to wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -42,7 +42,7 @@ None."""
 
 
 class Modeller(Protocol):
-    """Makes runs and scores from the data known at an instant."""
+    """Makes forecast runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
@@ -99,7 +99,7 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of the files that store what a zone's model has learnt.
+    """Return the folder for the `LearntFiles` of a zone's model.
 
     The folder is beside the SQLite file, or in the user's data folder if the database is on a server. If the database
     is in memory, return None, because no other process can use the database.
@@ -228,9 +228,10 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in separate processes, of which at most one runs at a time.
+    """Makes forecast runs and scores in separate processes.
 
-    A process ends soon after its work, so that it takes no memory between two hourly runs.
+    At most one of the processes exists at a time. A process ends soon after its work, so that it takes no memory
+    between two hourly runs.
     """
 
     def __init__(self, database_url: str) -> None:

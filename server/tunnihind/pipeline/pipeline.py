@@ -295,7 +295,8 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One request covers all held-back days, because many requests to a slow source delay urgent tasks.
+                # One request covers all held-back days, because many requests to a slow source would delay urgent
+                # tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)

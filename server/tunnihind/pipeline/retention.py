@@ -14,9 +14,9 @@ rows.
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of forecast
 runs takes 9 MB: 3 MB for hours and 6 MB for quarters. A year of weather forecasts takes 11 MB (42 covariates). A year
 of ENTSO-E's forecasts takes 5 MB (21 covariates). In a back-filled year, weather forecasts take only 5 MB, and
-ENTSO-E's forecasts only 1 MB. The rows that are too recent to be deleted take about 5 MB in total, the witnesses 0.5
-MB, and the scores of a year 0.3 MB. PostgreSQL needs more space than SQLite for each row and its index entry. A year of
-prices takes 23 MB in PostgreSQL.
+ENTSO-E's forecasts take only 1 MB. Rows that are too recent to be deleted take about 5 MB, witnesses take 0.5 MB, and a
+year of scores takes 0.3 MB. PostgreSQL needs more space than SQLite for each row and its index entry. A year of prices
+takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -67,7 +67,7 @@ class _ServerLogHandler(logging.Handler):
 
 
 def main() -> None:
-    """Call the functions that the server sends until the server ends."""
+    """Until the server ends, call the functions that it sends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
     _prepare_process(int(sys.argv[1]))

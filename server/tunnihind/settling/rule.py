@@ -35,7 +35,7 @@ class SettledDay:
 
     `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` names the sources
     of unconfirmed prices. `imported_ts` is the instant at which the operator last gave a price of the day. If the
-    operator gave none, `imported_ts` is 0.
+    operator gave no price, `imported_ts` is 0.
     """
 
     prices: DayPrices
@@ -110,7 +110,7 @@ def rule(
 ) -> dict[date, Ruling]:
     """Return a ruling for each delivery day that has a witness.
 
-    `witnesses` contains a mapping from delivery days to witnesses for each source, the most trusted source first. If
+    Each item of `witnesses` maps delivery days to the witnesses of one source. The most trusted source comes first. If
     sources differ about a day before `waits_from`, the rule decides at once, because the sources are not asked again
     for such a day.
     """

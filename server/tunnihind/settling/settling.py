@@ -59,8 +59,8 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    `sources` lists the names of the sources, the most trusted first. When a source's prices become held back, `on_held`
-    is called with the source's name and the reason.
+    `sources` lists the names of the sources, the most trusted first. When prices are newly held back, `on_held` is
+    called with the source's name and the reason.
     """
 
     def __init__(

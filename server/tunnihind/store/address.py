@@ -57,7 +57,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Raise ValueError if a part of the password was parsed as the host or the database's name."""
+    """Raise ValueError if some of the password was parsed as the host or as the database's name."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 

@@ -134,7 +134,7 @@ class CovariateBook:
             ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
-        """Return the newest instant of issue of each covariate up to `as_of`. Raises StoreError."""
+        """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
         # SQL's BETWEEN is false for damaged instants that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:

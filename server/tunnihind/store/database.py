@@ -1,4 +1,4 @@
-"""Opens transactions on the database, and describes its errors in plain words."""
+"""Opens transactions on the database, and describes the database's errors in plain words."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Makes sure that only one of several servers on a database runs the pipeline.
+"""Makes sure that only one of the servers that share a database runs the pipeline.
 
 The lease is a row in the table `leases`, and contains its holder's token. Every few seconds, the holder writes the time
 of the database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write
@@ -59,7 +59,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table of leases. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
+    """A row of the table `leases`. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
 
     name: Plain
     token: Plain

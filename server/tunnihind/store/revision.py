@@ -98,7 +98,7 @@ def is_beyond(connection: Connection) -> bool:
 
 
 def record_readable_since(connection: Connection, step: str) -> None:
-    """Record that versions of Tunnihind older than the migration `step` would misread the data."""
+    """Record that a version of Tunnihind without the migration `step` would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
 

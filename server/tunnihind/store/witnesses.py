@@ -23,8 +23,8 @@ class Witness:
     """One source's answer for a zone's delivery day.
 
     `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest complete answer. If no answer
-    was complete, `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the
-    newest answer is held back, `reason` and `detail` state the reason.
+    was complete, `prices` is empty. The source first gave `prices` at `since_ts`, and last at `heard_ts`. If the newest
+    answer is held back, `reason` and `detail` state the reason.
     """
 
     source: str
@@ -38,7 +38,7 @@ class Witness:
 
     @property
     def stands_s(self) -> int:
-        """The number of seconds for which the source has repeated these prices."""
+        """The number of seconds for which the source has repeated `prices`."""
         return self.heard_ts - self.since_ts
 
 

@@ -23,7 +23,7 @@ type Recognise = Callable[[Connection], None]
 class System:
     """A database in SQLite or PostgreSQL.
 
-    A method that only SQLite or only PostgreSQL needs does nothing in this class.
+    If only SQLite or only PostgreSQL needs a method, the method does nothing in this class.
     """
 
     engine: Engine

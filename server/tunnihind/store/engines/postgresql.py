@@ -55,8 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# The time limit for idle transactions does not end the transaction of a writer that freezes in the middle of a batch.
-# PostgreSQL does not count such a transaction as idle.
+# The time limit for idle transactions does not end the transaction of a frozen writer, because PostgreSQL does not
+# count a transaction as idle in the middle of a batch.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
