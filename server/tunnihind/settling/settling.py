@@ -45,7 +45,7 @@ class PriceAnswer:
 class Outcome:
     """The numbers of prices that were stored, and the instant since which wrong prices were settled.
 
-    If all settled prices were wrong, `wrong_since` is the instant at which the first of the wrong prices was settled.
+    If all settled prices were wrong, `wrong_since` is the instant at which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)

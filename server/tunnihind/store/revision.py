@@ -106,7 +106,7 @@ def record_readable_since(connection: Connection, step: str) -> None:
 def _readable_since(connection: Connection) -> str:
     """Return the `readable_since` that the database records.
 
-    If no migration has set `readable_since`, return an empty string. If the record is damaged, return `_NEVER`.
+    If no migration has set `readable_since`, return an empty string. If the recorded value is damaged, return `_NEVER`.
     """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:

@@ -1,6 +1,6 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. `TableRows` checks
+SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. `TableRows` checks
 each row against a `Shape`, which defines the allowed values of each column. A function `make` turns the rows into
 objects.
 """

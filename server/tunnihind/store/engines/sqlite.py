@@ -155,8 +155,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Copy the write-ahead log into a database file that was deleted or replaced, and close the file.
 
-        If the old file's write-ahead log remained, SQLite would apply it to the new file. Only the connection `_anchor`
-        is certain to have the old file open.
+        If the write-ahead log of a replaced file remained, SQLite would apply it to the new file. Only the connection
+        `_anchor` is certain to have the deleted or replaced file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
