@@ -249,8 +249,8 @@ class ProcessModeller:
         """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
 
         The process that makes the hourly runs also forecasts the last two days, because its model has already learnt
-        nearly everything that these forecasts need. Older days need much learning, so a separate process with the
-        lowest priority forecasts them.
+        nearly everything that these forecasts need. Forecasts of older days need much learning, so a separate process
+        with the lowest priority makes them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:

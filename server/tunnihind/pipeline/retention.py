@@ -4,11 +4,12 @@ Forecast runs older than `RUN_DAYS` days are deleted, except the last run of eac
 closure. The scores of all forecast runs are kept for ever.
 
 Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, with four exceptions. The
-last forecast of each day is kept. The last forecast before gate closure is kept, because a price forecast may have used
-it. The last forecast before `issue_instant` is kept, because price forecasts of past days use the data known at this
-instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is trained on them. In effect,
-the weather model runs of 00 and 12 UTC are kept. In training and in service, the price model uses weather forecasts of
-the same age. The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
+forecast that was issued last on each day is kept. The last forecast before gate closure is kept, because a price
+forecast may have used it. The last forecast before `issue_instant` is kept, because price forecasts of past days use
+the data known at this instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is
+trained on them. In effect, the weather model runs of 00 and 12 UTC are kept. In training and in service, the price
+model uses weather forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never
+restores deleted rows.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of forecast
 runs takes 9 MB: 3 MB for hours and 6 MB for quarters. A year of weather forecasts takes 11 MB (42 covariates). A year

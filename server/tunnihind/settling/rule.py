@@ -210,7 +210,7 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the claim in `credible`. If the claim's prices may not be settled, return None.
+    """Return the claim in `credible`. If the claim's prices must not be settled yet, return None.
 
     `credible` contains at most one claim. A source may change its own settled prices if it has repeated the new prices
     for an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.

@@ -152,7 +152,7 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write this process's token and the time into the lease's row.
 
-        If the row has changed since it was read, or if the write had to wait long, return False.
+        If the lease has changed since it was read, or if the write had to wait long, return False.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
@@ -169,8 +169,8 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # A lease holder on this machine is dead if its process has ended. If the database is on a server, the holder
-        # may run on another machine with the same name.
+        # A lease holder on this machine is dead if its process has ended. If the database is on a server, a lease
+        # holder may run on another machine with the same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)

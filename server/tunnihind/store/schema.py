@@ -146,4 +146,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts, each a JSON value under a name from `state`."""
+"""Single facts. Each fact has a key, which `state` defines, and a JSON value."""

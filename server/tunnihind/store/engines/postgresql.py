@@ -200,8 +200,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # Only the first line of PostgreSQL's error message is used. The other lines of the message give advice, or
-        # repeat the error for other hosts.
+        # Only the first line of PostgreSQL's error message is used. The other lines of PostgreSQL's messages give
+        # advice, or repeat the error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):

@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the database server. Raises TimeoutError after `patience_s` seconds without progress."""
+    """Exchange messages with the database server. Raises TimeoutError after `patience_s` seconds without progress."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()

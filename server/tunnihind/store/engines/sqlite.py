@@ -111,7 +111,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size in bytes of the file and its write-ahead log."""
+        """Return the size of the database file and its write-ahead log in bytes."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
