@@ -81,7 +81,7 @@ class _StoreForecaster:
 
 
 _HISTORY: Final = KeptArchive()
-"""The history that this process has read, shared by all markets."""
+"""The history that this process has read. All markets share this history."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
 """The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
@@ -138,7 +138,7 @@ class PastForecasts:
 
 
 _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
-"""The forecasters of past days, kept from slice to slice until all forecasts are made."""
+"""The forecasters of past days. They are kept until all forecasts of past days are made."""
 
 
 def forecast_past_days(

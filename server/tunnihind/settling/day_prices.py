@@ -14,11 +14,11 @@ point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""Fewer equal periods than this may be a coincidence."""
+"""If fewer periods than this are equal, this may be a coincidence."""
 _EXPLAINED: Final = 0.9
 """A shift must explain this share of the differing periods."""
 _SMALL_EUR_MWH: Final = 5.0
-"""Prices nearer to zero say little about a factor."""
+"""Prices that are nearer to zero than this are not used to find a factor."""
 
 
 class Pair(NamedTuple):

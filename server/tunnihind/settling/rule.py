@@ -18,15 +18,15 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""An hourly question may be asked this many seconds early."""
+"""An hourly request may be sent this many seconds early."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source's correction of its own unconfirmed prices must stand for this long."""
+"""A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""If two sources differ, one of them must repeat its prices for this long. A source that was not heard for this long is
-silent."""
+"""If two sources differ, a source must repeat its prices for this many seconds. A source that has given no answer for
+this many seconds is ignored."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""If a source contradicts all settled days, its prices wait this long. A change by two sources waits too if the change
-looks like a mistake."""
+"""If a source contradicts all settled days, it must repeat its prices for this many seconds. If a change by two sources
+looks like a mistake, both must repeat the new prices for this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ witnesses: Final = Table(
     Column("detail", Text, nullable=False),
 )
 """A source's last prices of a complete delivery day (JSON list). If the source's newest answer is held back, `reason`
-and `detail` say why."""
+and `detail` state the reason."""
 
 covariates: Final = Table(
     "covariates",
@@ -71,7 +71,7 @@ runs: Final = Table(
     Column("inputs", LargeBinary),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as issued.
+"""A forecast run exactly as it was issued.
 
 `repeats` is the id of an earlier run with the same forecast. A run that repeats another run has no inputs, and only the
 percentiles of its first periods.

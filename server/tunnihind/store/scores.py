@@ -32,7 +32,7 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""The figures are the number of hours, their means, the error of the seven-day mean, and the savings of the plans."""
+"""The figures are the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of the plans."""
 _SHARES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
 """
