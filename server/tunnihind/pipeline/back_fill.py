@@ -183,9 +183,9 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Divide the days of a year up to `last` into ranges of at most 31 days.
+    """Return ranges of at most 31 days that cover a year up to the day `last`.
 
-    Return each range's first and last day, newest range first.
+    Each range is (first day, last day). The newest range comes first.
     """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]

@@ -47,8 +47,8 @@ class CovariateIngest:
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
         """Fetch and store a source's archived forecasts of a day or month, and return whether the source had any.
 
-        `part` is the day, or the first day of the month. Days after `today` are not requested. Raises SourceError,
-        StoreError.
+        `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested. Raises
+        SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))

@@ -193,8 +193,8 @@ def pause(failures: int, market: Market, now: int) -> int:
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause that a source has asked for at `now`.
 
-    The source asked for `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the publication
-    watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
+    The source asked for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the
+    publication watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)

@@ -22,7 +22,7 @@ _SMALL_EUR_MWH: Final = 5.0
 
 
 class Pair(NamedTuple):
-    """Two prices of one period, in EUR/MWh."""
+    """Two prices in EUR/MWh for the same period."""
 
     ts: int
     ours: float
@@ -113,8 +113,8 @@ class DayPrices:
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     """Describe a mistake that would explain why `prices` differ from `known`.
 
-    If no mistake is found, return an empty string. The mistake may be a shift in time, or a factor by which all prices
-    were multiplied.
+    If no mistake is found, return an empty string. A mistake is a shift in time, or a factor by which all prices were
+    multiplied.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]

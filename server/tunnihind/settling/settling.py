@@ -43,9 +43,9 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The numbers of prices that were stored, and the instant since which wrong prices were settled.
+    """The numbers of new, corrected and unchanged prices.
 
-    If all settled prices were wrong, `wrong_since` is the instant at which the first wrong price was settled.
+    If all settled prices of a zone were wrong, `wrong_since` is the instant at which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)

@@ -106,7 +106,7 @@ class Store:
     def log_damaged(self) -> None:
         """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
 
-        The `remove_damaged` methods of prices and covariates log their damaged rows.
+        The damaged rows of prices and covariates are logged by the methods `remove_damaged`.
         """
         with self.database.reading() as connection:
             for rows in self.tables():

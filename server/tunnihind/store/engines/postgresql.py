@@ -120,7 +120,8 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # With READ COMMITTED, a writer that has waited for other writers then reads everything that they have stored.
+        # With READ COMMITTED, a writer reads everything that earlier writers have stored, even if it had to wait for
+        # them.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
