@@ -136,7 +136,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While the database can't be read, a living holder may be unable to renew the lease.
+            # While the database can't be read, a living lease holder may be unable to renew the lease.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):

@@ -70,7 +70,7 @@ class Shape(msgspec.Struct, array_like=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The table and the primary key of a damaged row, and the problem."""
+    """The table, the primary key and the problem of a damaged row."""
 
     table: str
     key: str
