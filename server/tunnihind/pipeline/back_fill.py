@@ -1,11 +1,11 @@
-"""Records which parts of the history are stored, and finds the missing parts.
+"""Finds the years, months and days of the history that are still to be stored.
 
-The history of prices is filled one calendar year at a time, and the history of covariates one month or one day at a
-time, depending on the source. The store's state records the instant at which each part of the history was last filled.
+The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
+a time, depending on the source. The table `state` records the instant at which each year, month or day was last filled.
 
 The history of weather model runs is filled day by day. The back-fill limits its requests per hour and per 24 hours,
-because sources of weather model runs limit requests. If a run is unavailable, the back-fill requests the run three more
-times, after pauses of one, three and nine days.
+because sources of weather model runs limit requests. If a weather model run is unavailable, the back-fill requests it
+three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,8 +23,7 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The key under which the store's state records the instant at which enough new days were stored for another forecast.
-"""
+"""The key under which the table `state` records when enough new days were stored for another forecast."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
@@ -35,8 +34,8 @@ MONTH_LASTS_S: Final = DAY_S
 because no other request fetches a forecast that was missed."""
 
 _PART_DAYS: Final = 31
-"""A year is requested in parts of this many days. A part has 12,000 quarters in four zones, and briefly takes 25 MB of
-memory. A whole year would take 200 MB."""
+"""A year's prices are requested for this many days at a time. These days have 12,000 quarters in four zones, and
+briefly take 25 MB of memory. A whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -48,17 +47,20 @@ _ASKED_AGAIN_S: Final = DAY_S
 
 
 def filled_parts_key(source: CovariateSource) -> str:
-    """Return the key under which the store's state records a covariate source's filled months or days."""
+    """Return the key under which the table `state` records a covariate source's filled months or days."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
 def unavailable_days_key(source: str) -> str:
-    """Return the key under which the store's state records a source's unavailable days."""
+    """Return the key under which the table `state` records a source's unavailable days."""
     return f"days of {source} that are not there"
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first UTC day of a source's history, or of its first month if the history is filled by month."""
+    """Return the first UTC day of a source's history.
+
+    If the history is filled by month, return the first day of its first month.
+    """
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
@@ -67,8 +69,8 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
-    `total` is the number of days to fill. `done` days are stored, and `lacking` days are unavailable. The back-fill
-    continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
+    `total` is the number of days in the history. `done` days are stored, and `lacking` days are unavailable. The
+    back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
     """
 
     done: int
@@ -111,7 +113,7 @@ def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Mark the years, months or days that were filled at `since_ts` or later as not filled. Raises StoreError."""
+    """Mark years, months or days as not filled, if they were filled at `since_ts` or later. Raises StoreError."""
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 
@@ -135,14 +137,14 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing days of a source's history, or the first days of the missing months, newest first."""
+    """Return the missing days of a source's history, or the first days of its missing months, newest first."""
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
-    """Return the earliest instant at which the next part of a source's history may be requested."""
+    """Return the earliest instant at which the next month or day of a source's history may be requested."""
     if source.back_fill.by == "month":
         return 0
     asked = [
@@ -181,13 +183,16 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the first and the last day of each part of a year up to the day `last`, newest part first."""
+    """Return ranges of at most 31 days that cover a year up to the day `last`.
+
+    Each range is (first day, last day). The newest range comes first.
+    """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to fill, newest first."""
+    """Return the first days of the calendar months (UTC) to fill. The newest month comes first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -219,7 +224,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Mark the years, months or days of removed damaged rows as not filled.
+    """Mark years, months or days as not filled, if damaged rows were removed from them.
 
     If the instant of a removed row is unreadable, mark all years, months or days as not filled.
     """
@@ -234,7 +239,10 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Leave out rows with an unreadable `run_ts`, because they would make the back-fill request all runs again."""
+    """Return the rows of a source's covariates, except rows with an unreadable `run_ts`.
+
+    A row with an unreadable `run_ts` would make the back-fill request all runs again.
+    """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
 
@@ -251,5 +259,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a part of the history was filled after the part's end, or less than `lasts_s` seconds ago."""
+    """Return whether a year or month was filled after its end, or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

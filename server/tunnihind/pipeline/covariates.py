@@ -45,10 +45,10 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Fetch and store a source's archived forecasts of a day or month, up to `today`.
+        """Fetch and store a source's archived forecasts of a day or month, and return whether the source had any.
 
-        `part` is the day to fill, or the first day of the month to fill. Return whether the source had any archived
-        forecasts for it. Raises SourceError, StoreError.
+        `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested. Raises
+        SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -58,7 +58,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Mark the day of each 00 UTC run in `newest` as filled, so that the back-fill skips this day."""
+        """Mark the days of the 00 UTC weather model runs in `newest` as filled, so that the back-fill skips them."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

@@ -11,9 +11,10 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""The history that is read begins this many seconds earlier than the forecaster needs."""
+"""The history that is read begins this many seconds before the first instant that the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive may begin this many seconds earlier than needed. So one archive serves all past days of the scores."""
+"""A kept archive may begin this many seconds earlier than needed. So all past days of the scores can use one archive.
+"""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:
@@ -23,7 +24,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A fingerprint that changes if the prices or covariates of a store change."""
+    """A fingerprint that changes whenever the prices or covariates of a store change."""
 
     instance: str
     address: str
@@ -38,7 +39,7 @@ class _State:
 
 
 class KeptArchive:
-    """Keeps the last history that was read, because reading years of history takes longer than a forecast."""
+    """Keeps the newest history in memory, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None

@@ -1,6 +1,6 @@
 """Stores in files what a model has learnt, so that a new process does not need to replay the past.
 
-Each file contains what a model has learnt from one state of the history. The file's name is a digest of the history,
+Each file contains what a model has learnt from one version of the history. The file's name is a digest of the history,
 the model and the machine. If two servers write a file with the same name, both write the same bytes. Any file may be
 deleted at any time.
 """
@@ -56,7 +56,7 @@ class LearntFiles:
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the `Learnt` from the file for `name`, or None if the file is missing or damaged."""
+        """Return the content of the file for `name`. If the file is missing or damaged, return None."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -78,7 +78,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store `learnt` in the file for `name`, and delete the least recently used files.
+        """Store `learnt` in the file for `name`. Then delete the least recently used files beyond `MOST_FILES`.
 
         If the file can't be written, log a warning.
         """
@@ -94,7 +94,7 @@ class LearntFiles:
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't keep the forecast's learning in %s: %s; the learning is repeated whenever it is needed",
+                "can't store learnt data in %s: %s; the forecast learns the data again whenever it needs them",
                 self._folder,
                 error.strerror,
             )
@@ -122,7 +122,7 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the least recently used files, and the unfinished files of killed processes."""
+        """Delete the least recently used files beyond `MOST_FILES`, and the unfinished files of killed processes."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])

@@ -1,4 +1,4 @@
-"""Makes runs and scores in a separate process, so that requests to the server do not have to wait."""
+"""Makes forecast runs and scores in a separate process, so that requests to the server do not have to wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -37,18 +37,21 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The score of the forecasts for each step. The keys are the steps in seconds. If too few hours were scored, the score
-is None."""
+"""Maps each step in seconds to the score of the forecasts with this step. If too few hours were scored, the score is
+None."""
 
 
 class Modeller(Protocol):
-    """Makes runs and scores from the data known at an instant."""
+    """Makes forecast runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError."""
+        """Work for about a second on the forecasts of past days that the scores need.
+
+        Raises StoreError, WorkerError.
+        """
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
@@ -70,15 +73,15 @@ class _StoreForecaster:
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`. The history goes back as far as a forecast made at `as_of` needs.
+        """Return the data known at `instant`. Raises StoreError.
 
-        By default, `as_of` is `instant`. Raises StoreError.
+        The data begin early enough for a forecast made at `as_of`. By default, `as_of` is `instant`.
         """
         return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
 _HISTORY: Final = KeptArchive()
-"""The history that this process has read, shared by all markets."""
+"""The history that this process has read. All markets share this history."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
 """The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
@@ -96,7 +99,7 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of the files that store what a zone's model has learnt.
+    """Return the folder for the `LearntFiles` of a zone's model.
 
     The folder is beside the SQLite file, or in the user's data folder if the database is on a server. If the database
     is in memory, return None, because no other process can use the database.
@@ -135,18 +138,18 @@ class PastForecasts:
 
 
 _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
-"""The forecasters of past days, kept from slice to slice until all forecasts are made."""
+"""The forecasters of past days. They are kept until all forecasts of past days are made."""
 
 
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some of the past days that the scores at `as_of` need, oldest days first. Raises StoreError.
+    """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
     If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
     are more than two days old. The call makes at least one missing forecast, and begins no further forecast after
-    `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer code
-    than the server.
+    `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`, because this process
+    may run newer code than the server after an upgrade.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -169,7 +172,7 @@ def forecast_past_days(
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
     """Forecast the prices of the delivery day after an instant, once for each step in `STEPS`.
 
-    If `run_at` is given, use the forecaster of the hourly run that was made at this instant.
+    If `run_at` is given, use the forecaster that made the hourly run at the instant `run_at`.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly everything that this forecast needs.
@@ -185,7 +188,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
 
 
 def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
-    """Compare a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
+    """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
@@ -205,7 +208,10 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the runs of about the last 14 weeks, or all runs if no run has been scored yet. Raises StoreError."""
+    """Score the issued runs of about the last 14 weeks. If no run has been scored yet, score all runs.
+
+    Raises StoreError.
+    """
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -222,9 +228,10 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in separate processes, of which at most one runs at a time.
+    """Makes forecast runs and scores in separate processes.
 
-    A process ends soon after its work, so that it takes no memory between two hourly runs.
+    At most one of the processes exists at a time. A process ends soon after its work, so that it takes no memory
+    between two hourly runs.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -239,11 +246,11 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
+        """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
 
-        The process that makes the hourly runs also forecasts the last two days, for which its model needs hardly any
-        further learning. A separate process with the lowest priority forecasts all days before the last two days,
-        because its learning takes a long time.
+        The process that makes the hourly runs also forecasts the last two days, because its model has already learnt
+        nearly everything that these forecasts need. Forecasts of older days need much learning, so a separate process
+        with the lowest priority makes them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -271,7 +278,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do `work` in the process of `worker`, after ending the other worker's process to free its memory."""
+        """End the other worker's process to free its memory, and call `work` in the process of `worker`."""
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
@@ -279,7 +286,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even in the middle of work. The processes never write to the store."""
+        """End the processes at once, even if they are working. The processes never write to the store."""
         self._worker.close()
         self._past_worker.close()
 
@@ -295,8 +302,7 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. This record is shared, because every piece of work opens the store
-again."""
+"""The damaged rows that this process has logged. The log is shared, because every task opens the store again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

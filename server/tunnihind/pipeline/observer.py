@@ -5,10 +5,10 @@ class Observer:
     """An observer that ignores all events of the pipeline. Methods of subclasses must not raise errors."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Note whether a source gave a usable answer."""
+        """Note a request to a source. `answered` is true if the source gave a usable answer."""
 
     def day_held(self, source: str, reason: str) -> None:
         """Note that a source's prices of a delivery day have just been held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Note that `done` of the `total` parts of a history are filled."""
+        """Note that `done` of the `total` years, months or days of a history are filled. `what` names the history."""

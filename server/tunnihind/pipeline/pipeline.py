@@ -59,7 +59,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this many seconds for a forecast, or for a part of the scores. Most forecasts take less time."""
+"""Other tasks wait this many seconds for a forecast, or for forecasts of past days. Most forecasts take less time."""
 
 LONGEST_NAP_S: Final = 10.0
 """The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
@@ -72,8 +72,8 @@ WAIT_FOR_COVARIATES_S: Final = 30.0
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""The pause in seconds after the first failed request for a day of a history. Each further failure makes the pause four
-times as long, up to a day."""
+"""The pause in seconds after the first failed request for a day of the history. Each further failure makes the pause
+four times as long, up to a day."""
 
 
 class Pipeline:
@@ -114,7 +114,7 @@ class Pipeline:
         """This number increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Do due tasks until cancelled. Call `on_change` after every task, because the store may have changed."""
+        """Do due tasks for ever. Call `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
         # Since the last call of `run`, another server with other settings may have run the pipeline.
         self._has_forgotten_others = False
@@ -133,7 +133,7 @@ class Pipeline:
     ) -> bool:
         """Do tasks until none is due. Return whether all tasks succeeded and all forecasts were made.
 
-        Skip the jobs in `without`.
+        Skip tasks whose job is in `without`.
         """
         self._on_change = on_change
         try:
@@ -146,7 +146,7 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task. Skip the jobs in `without`. Return whether a task was due."""
+        """Do the first due task. Skip tasks whose job is in `without`. Return whether a task was due."""
         self.steps += 1
         now = self._now()
         try:
@@ -167,14 +167,14 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget all tries, because a copy that has replaced the database may lack the sources' last answers."""
+        """Forget the past attempts at all tasks. The new copy of the database may lack the sources' last answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Delete the stored state of sources that are no longer in the settings, once after each start."""
+        """Once after each start, delete the health and witnesses of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
             # If the store can't be written, the next task reports the error, and the deletion is retried.
             with suppress(StoreError):
@@ -185,7 +185,7 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. If the task waits long for a covariate source or the model, return and leave the task running."""
+        """Do a task. If a covariate source or the model takes long, return while the task is still running."""
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
@@ -214,7 +214,8 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # Running tasks are listed before the situation is read, so a task that ends in the meantime ends the sleep.
+        # Running tasks are listed before the situation is read, so that a task that ends in the meantime ends the
+        # sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -247,7 +248,8 @@ class Pipeline:
         """Return the tasks that must not begin now.
 
         Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
-        process keeps the model of only one zone. Another zone's model would have to learn everything again.
+        process keeps the model of only one zone. If the process changed to another zone, it would have to learn
+        everything again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -275,11 +277,11 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source and the loss of the database file are already in the log. The next renewal of the lease
-        # detects its loss.
+        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
+        # detected at the next renewal of the lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
-            _LOG.error("%s: %s; it will be tried again", task, error)
+            _LOG.error("%s failed and will be tried again: %s", task, error)
 
     async def _do(self, task: Task, situation: Situation, now: int) -> None:
         match task.job:
@@ -293,7 +295,8 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One request covers all held-back days, because many requests to a slow source delay urgent tasks.
+                # One request covers all held-back days, because many requests to a slow source would delay urgent
+                # tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -306,7 +309,7 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Fetch the prices of all windows in turn. A window is (first delivery day, last delivery day)."""
+        """Fetch and settle prices. Each item of `windows` is (first delivery day, last delivery day)."""
         added = Added()
         for first, last in windows:
             self.steps += 1
@@ -322,7 +325,8 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # If there is nothing to forecast, the task is done until new data arrive or the next full hour begins.
+            # If there is nothing to forecast, the task counts as done until new data arrive or the next full hour
+            # begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -371,7 +375,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the outcome of a request for a day, and the present time if another forecast is now worthwhile."""
+        """Record the outcome of a request for a day. If another forecast is now worthwhile, record the present time."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -381,7 +385,7 @@ class Pipeline:
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; requests are limited, so the rest follows at %s",
+                "%s: %d of %d days of weather are here, back to %s; requests are limited, so more days follow at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
@@ -390,7 +394,7 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        If the answer is still invalid at the third failure, record the day as unavailable.
+        If the third failure or a later failure is an invalid answer, record the day as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -403,5 +407,8 @@ class Pipeline:
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the part to fill next. After a failure, choose another part, so that no part blocks the other parts."""
+    """Return the next item of `missing` to fill.
+
+    After a failure, choose another item, so that no item blocks the others.
+    """
     return missing[tries.failures % len(missing)]

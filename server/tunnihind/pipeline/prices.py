@@ -34,7 +34,10 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """A request to all price sources, and the answers so far. `is_over` is true once `ingest` waits no longer."""
+    """The requests of one call of `ingest`, and the answers so far.
+
+    `is_over` is true after `ingest` has stopped waiting.
+    """
 
     first: date
     last: date
@@ -48,8 +51,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers of one round of requests are settled together, but an answer after the end of the round is settled
-    alone. A source that is still answering gets no other request.
+    The answers that come during one call of `ingest` are settled together. An answer that comes after the call is
+    settled alone. A source that has not answered yet gets no second request.
     """
 
     def __init__(
@@ -76,8 +79,8 @@ class PriceIngest:
         """Fetch the prices of the delivery days from `first` to `last` from all sources, and settle the prices.
 
         Call `on_change` whenever the store may have changed. Return the numbers of new and corrected prices that were
-        stored before the round was over. Raises StoreError. If no source gave a usable answer, raises the SourceError
-        with the shortest pause.
+        stored during this call. Raises StoreError. If no source gave a usable answer, raises the SourceError with the
+        shortest pause.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -100,7 +103,7 @@ class PriceIngest:
             await asyncio.wait(self._asking.values())
 
     async def close(self) -> None:
-        """Cancel all running requests, and wait for their end."""
+        """Cancel all running requests, and wait until they have ended."""
         for question in self._asking.values():
             question.cancel()
         await self.finish()
@@ -118,9 +121,10 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers of a round, and return the failures. The failure of the most trusted source comes first.
+        """Wait for the answers to `questions`, settle the answers, and return the sources' errors.
 
-        After the first usable answer, wait only `patience_s` seconds for the other answers.
+        The errors are in the order of `questions`. After the first usable answer, wait only `patience_s` seconds for
+        the other answers.
         """
         pending = set(questions)
         deadline: float | None = None
@@ -149,9 +153,9 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Fetch a source's prices for a round of requests. If the round is over, settle the prices at once.
+        """Fetch the prices of one source, and add them to the answers of `round_`.
 
-        Raises SourceError, StoreError.
+        If `round_` is over, settle the prices at once. Raises SourceError, StoreError.
         """
         answer = PriceAnswer(source.name, await source.prices(round_.first, round_.last))
         async with self._one_at_a_time:

@@ -1,20 +1,22 @@
 """Deletes stored rows that are no longer needed.
 
-Runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate closure.
-The scores of all runs are kept for ever.
+Forecast runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate
+closure. The scores of all forecast runs are kept for ever.
 
-Covariate issues older than `COVARIATE_DAYS` days are deleted, with four exceptions. The last issue of each day is kept.
-The last issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue
-before `issue_instant` is kept, because forecasts of past days use the data known at this instant. The 00 UTC weather
-model run is kept, because the model is trained on 00 UTC runs. In effect, the weather model runs of 00 and 12 UTC are
-kept, and training uses weather forecasts of the same age as in a live run. The back-fill stores only rows that `thin`
-would keep, so that the back-fill never restores deleted rows.
+Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, with four exceptions. The
+forecast that was issued last on each day is kept. The last forecast before gate closure is kept, because a price
+forecast may have used it. The last forecast before `issue_instant` is kept, because price forecasts of past days use
+the data known at this instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is
+trained on them. In effect, the weather model runs of 00 and 12 UTC are kept. In training and in service, the price
+model uses weather forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never
+restores deleted rows.
 
-A year of data takes 32 MB in SQLite: 7 MB for prices (140,000 quarters of four zones), 9 MB for runs (3 MB for hours, 6
-MB for quarters), 11 MB for weather forecasts (42 series) and 5 MB for ENTSO-E's forecasts (21 series). A back-filled
-year takes only 5 MB for weather forecasts and 1 MB for ENTSO-E's forecasts. The rows that are too recent to be deleted
-take about 5 MB in total, the witnesses 0.5 MB, and the scores of a year 0.3 MB. PostgreSQL needs more space than SQLite
-for each row and its index entry: a year of prices takes 23 MB in PostgreSQL.
+A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of forecast
+runs takes 9 MB: 3 MB for hours and 6 MB for quarters. A year of weather forecasts takes 11 MB (42 covariates). A year
+of ENTSO-E's forecasts takes 5 MB (21 covariates). In a back-filled year, weather forecasts take only 5 MB, and
+ENTSO-E's forecasts take only 1 MB. Rows that are too recent to be deleted take about 5 MB, witnesses take 0.5 MB, and a
+year of scores takes 0.3 MB. PostgreSQL needs more space than SQLite for each row and its index entry. A year of prices
+takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -27,16 +29,16 @@ from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.store import Store
 
 RUN_DAYS: Final = 60
-"""Every run of the last 60 days is kept."""
+"""Every forecast run of the last 60 days is kept."""
 COVARIATE_DAYS: Final = 14
-"""All covariate issues of the last 14 days are kept. Issues are large and the model reads all of them, so the time is
-short."""
+"""All forecasts of covariates from the last 14 days are kept. The time is short, because these forecasts are large, and
+the model reads all of them."""
 WITNESS_DAYS: Final = 60
-"""A witness is kept until 60 days have passed since its delivery day and since the source last gave its prices."""
+"""A witness is kept until 60 days have passed since its delivery day, and since the source last gave these prices."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
-"""Returns the instants of a delivery day at which a forecast may need the newest issue. The instants are in order of
-time."""
+"""Returns the instants of a delivery day at which the newest stored forecast may be needed. The instants are in order
+of time."""
 
 
 def thin(store: Store, now: int) -> int:
@@ -48,26 +50,30 @@ def thin(store: Store, now: int) -> int:
 
 
 def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
-    """Return the issue instants of the runs that may be deleted."""
+    """Return the issue instants of the forecast runs that may be deleted.
+
+    `made_at` contains the issue instants of all runs.
+    """
     return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the instants of the covariate issues that may be deleted.
+    """Return the issue instants of the covariate forecasts that may be deleted.
 
-    `issues` maps each issue's instant to the start of the issue's weather model run, or to None if there is no run.
+    `issues` maps the issue instant of each forecast to the start of its weather model run. If the forecast comes from
+    no weather model run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
 
 
 def run_read_times(day: date) -> tuple[int, ...]:
-    """Return the gate closure of the auction for the day after `day`."""
+    """Return the gate closure for the day after `day`, as a tuple."""
     return (gate_closure(day + timedelta(days=1)),)
 
 
 def covariate_read_times(day: date) -> tuple[int, ...]:
-    """Return the `issue_instant` of `day`, and the gate closure of the auction for the day after `day`."""
+    """Return the `issue_instant` of `day`, and the gate closure for the day after `day`."""
     return (issue_instant(day), *run_read_times(day))
 
 
@@ -77,7 +83,10 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the issues that were not the newest at any of the `read_times` or at the end of their delivery day."""
+    """Return the superfluous instants in `issued`.
+
+    An instant is superfluous if it was not the newest at any of the `read_times`, nor at the end of its delivery day.
+    """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

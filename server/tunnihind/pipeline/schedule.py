@@ -19,8 +19,8 @@ from tunnihind.sources.base import Cadence
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60
 COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds between requests for prices: during the publication watch, at other times if a day is missing, and if no
-day is missing."""
+"""The seconds between two requests for prices. The first number applies during the publication watch. The others apply
+at other times: one if a day is missing, and one if no day is missing."""
 
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
@@ -75,10 +75,10 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """The past tries of a task."""
+    """The past attempts at a task."""
 
     tried_ts: int | None = None
-    """The instant of the last try."""
+    """The instant of the last attempt."""
     ok_ts: int | None = None
     """The instant of the last success."""
     failures: int = 0
@@ -89,18 +89,19 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """The cadence of a covariate source, and the missing parts of its history."""
+    """The cadence of a covariate source, and the missing months or days of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
-    """The days, or the first days of months (UTC), in the order in which the back-fill fills these parts."""
+    """The missing days, or the first days of the missing months (UTC), in the order in which the back-fill fills them.
+    """
     next_part_at: int = 0
-    """The earliest instant at which the next part may be requested."""
+    """The earliest instant at which the next month or day may be requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneSituation:
-    """The state of a served zone's prices, forecasts and scores."""
+    """Facts about a served zone's prices, forecasts and scores."""
 
     settled_through: date | None = None
     """The delivery day up to which the prices of the last weeks have no gap."""
@@ -119,7 +120,7 @@ class Situation:
     market: Market
     """The first served market. All markets have the same clock and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
-    """The state of each served zone, in the order of the operator's settings."""
+    """The facts about each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
     """The instant at which prices were last stored."""
     filled_up_ts: int | None = None
@@ -131,7 +132,7 @@ class Situation:
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     """The needs of each covariate source. The keys are the sources' names."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
-    """The past tries of each task."""
+    """The past attempts at each task."""
     under_way: Collection[Task] = ()
     """The tasks that must not begin now."""
 
@@ -143,11 +144,11 @@ class Situation:
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if `is_in_doubt` is true for any zone."""
+        """True if the prices of at least one zone are in doubt."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
-        """Return the past tries of a task."""
+        """Return the past attempts at a task."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
@@ -190,10 +191,10 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of the pause if a source asks at `now` for a pause of `asked_s` seconds.
+    """Return the end of a pause that a source has asked for at `now`.
 
-    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
-    then. A pause of up to 15 minutes is never shortened.
+    The source asked for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the
+    publication watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -207,8 +208,8 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
     By default, the request covers the days from two days ago to tomorrow. If prices of the last `CATCH_UP_DAYS` days
     are missing, the request begins no later than the first missing day. If only tomorrow's prices are missing during
-    the publication watch, the request begins with yesterday, because the settled prices of yesterday and today show
-    whether the sources' answers are wrong.
+    the publication watch, the request begins with yesterday. The settled prices of yesterday and today show whether the
+    sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -226,7 +227,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. A covariate source's pauses depend on its cadence."""
+    """Return the pause in seconds after a task's failures. The pauses of a covariate source depend on its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -235,7 +236,7 @@ def _pause(task: Task, situation: Situation, now: int) -> int:
 
 
 def _doubled(first_s: int, failures: int, longest_s: int) -> int:
-    """Return a pause that doubles with every failure after the first, up to `longest_s`."""
+    """Return a pause in seconds. The pause doubles with every failure after the first, up to `longest_s`."""
     return int(min(first_s * 2.0 ** min(failures - 1, 20), longest_s))
 
 
@@ -287,7 +288,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # If a try had too little data for a run, the next try also waits for new data or the next full hour.
+    # Even if the last attempt had too little data for a run, the next attempt waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

@@ -35,8 +35,9 @@ def read_situation(
 ) -> Situation:
     """Return the `Situation` at `now`. Raises StoreError.
 
-    The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model. The
-    back-fill skips the parts of history in `put_off`. The tasks in `under_way` never count as due.
+    The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model.
+    `put_off` contains (name of a source, day) for each day that the back-fill skips. The tasks in `under_way` never
+    count as due.
     """
     today = delivery_day(now)
     held = store.witnesses.held()

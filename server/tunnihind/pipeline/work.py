@@ -1,7 +1,8 @@
-"""The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
+"""The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
 
-The first message on stdin contains the server's environment variables. Each later message is a piece of work. Results
-and log records are written to stdout. A message consists of a length and a pickle of that length.
+The first message on stdin contains the server's environment variables. Each later message contains a function, which
+this process calls. The results and log records are written to stdout. A message consists of a length and a pickle of
+that length.
 
 The pickles can be trusted, because only the server can write to this process's stdin. If the server ends, this process
 ends too.
@@ -26,11 +27,11 @@ from tunnihind.errors import TunnihindError
 _LENGTH_BYTES: Final = 8
 
 type Outcome = tuple[Any, Exception | None]
-"""The result of a piece of work, or its error."""
+"""The result of a function, or its error."""
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Write a message. Raises OSError if the other process has ended."""
+    """Write a message to the other process. Raises OSError if the other process has ended."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()
@@ -59,14 +60,14 @@ class _ServerLogHandler(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # Only the text of the record is sent, because its arguments or its traceback may not be picklable.
+        # Only the text of the record is sent, because the record's arguments or traceback may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)
 
 
 def main() -> None:
-    """Do the server's work until the server ends."""
+    """Until the server ends, call the functions that it sends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
     _prepare_process(int(sys.argv[1]))
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
-    """Queue the server's work until the server ends. Then end this process, even in the middle of work."""
+    """Put the server's messages into a queue. When the server ends, end this process, even if it is still working."""
     with suppress(EOFError, OSError):
         while True:
             work.put(receive(sys.stdin.buffer))
@@ -103,8 +104,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    By default the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days, a
-    third of the process's memory is freed memory that the library keeps.
+    By default, the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days,
+    freed memory between used blocks is a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
@@ -114,8 +115,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the garbage collector would free nothing. While stored rows are read, the
-    garbage collector would take a quarter of the time.
+    A forecast makes no reference cycles, so the garbage collector would free nothing. When stored rows are read,
+    garbage collection would take a quarter of the time.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -1,8 +1,9 @@
 """A separate process that runs only while there is work.
 
 The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
-the server's main module into the process, and start Python's resource tracker, a process that never ends. An executor
-of `concurrent.futures` would notice the death of its process only at the next piece of work.
+the server's main module into the process. `multiprocessing` and `concurrent.futures` would also start Python's resource
+tracker, a process that never ends. An executor of `concurrent.futures` would notice the death of its process only at
+the next call.
 """
 
 import asyncio
@@ -28,13 +29,13 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """The niceness of the process that makes forecasts. Requests to the server have a higher priority."""
 _IDLE_S: Final = 5.0
-"""The process ends after this many seconds without work. The next work usually comes an hour later."""
+"""The process ends after this many seconds without work. The next call usually comes an hour later."""
 _LIMIT_S: Final = 15 * 60.0
-"""The time limit of a piece of work in seconds. Most pieces take seconds. On a small or busy computer, the first piece
-may take minutes."""
+"""The time limit of a call in seconds. Most calls take seconds. On a small or busy computer, the first call may take
+minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The time limit is counted in parts of this many seconds. If a container was frozen, the frozen time counts as one
-part at most."""
+"""The time limit is divided into sleeps of this many seconds. If a container was frozen, the frozen time counts as one
+sleep at most."""
 _MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
 """The longest wait in seconds for the end of a killed process. The process ends within milliseconds if it does not wait
@@ -47,9 +48,10 @@ the process's memory."""
 
 
 class Worker:
-    """Does work in a separate process. The process starts with the first piece of work, and ends after some idle time.
+    """Calls functions in a separate process.
 
-    If the process dies during work or takes too long, the work begins again in a new process.
+    The process starts at the first call of `do`, and ends after some idle time. If the process dies during a call or
+    takes too long, the function is called again in a new process.
     """
 
     def __init__(
@@ -72,15 +74,15 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the running process, or None."""
+        """The id of the running process, or None if no process is running."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
         """Call `work` in the process, and return the result. `work` must be picklable.
 
-        If the work raises a TunnihindError, this call raises the same error. Any other error of the work becomes a
-        RuntimeError whose notes contain the traceback. Raises WorkerError if the process can't be started, or if it
-        dies or exceeds the time limit twice in a row. Cancelling this call ends the process.
+        If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
+        raises a RuntimeError, and adds the traceback as a note. Raises WorkerError if the process can't be started, or
+        if it dies or exceeds the time limit twice in a row. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -118,7 +120,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # If the process continued, its late result would be taken for the result of the next piece of work.
+            # If the process continued, its late result would be taken for the result of the next call.
             self.close()
             raise
         finally:
@@ -145,7 +147,8 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # If SIGTERM has ended the process, no warning is needed, because the server most likely got a SIGTERM too.
+        # If SIGTERM has ended the process, no warning is needed, because the server has most likely received SIGTERM
+        # too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
@@ -160,7 +163,7 @@ class Worker:
 
 
 class _DiedError(Exception):
-    """The process has ended unexpectedly."""
+    """Raised if the process has ended unexpectedly."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -169,7 +172,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for the process's results, log records and end."""
+    """One running process. A thread receives the process's results and log records, and waits for its end."""
 
     def __init__(
         self,
@@ -202,7 +205,10 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Do a piece of work, and return its outcome. Raises _DiedError if the process dies or is already dead."""
+        """Call `work` in the process, and return the result or the error.
+
+        Raises _DiedError if the process dies or is already dead.
+        """
         self._outcome = self._loop.create_future()
         try:
             self._send(work)
@@ -243,7 +249,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Call `take` with `message` in the event loop. If the loop is closed, do nothing."""
+        """Call `take` with `message` in the event loop. If the event loop is closed, do nothing."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -261,8 +267,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    All other variables may contain secrets, so the server sends these variables in a message. Other users of the
-    machine may be able to read the environment with which a process was started (`/proc/PID/environ`).
+    All other variables may contain secrets, so the server sends them in a message. Other users of the machine may be
+    able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

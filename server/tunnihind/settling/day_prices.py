@@ -14,15 +14,15 @@ point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""Fewer equal periods than this may be a coincidence."""
+"""If fewer periods than this are equal, this may be a coincidence."""
 _EXPLAINED: Final = 0.9
 """A shift must explain this share of the differing periods."""
 _SMALL_EUR_MWH: Final = 5.0
-"""Prices nearer to zero say little about a factor."""
+"""Prices that are nearer to zero than this are not used to find a factor."""
 
 
 class Pair(NamedTuple):
-    """Two prices of one period, in EUR/MWh."""
+    """Two prices in EUR/MWh for the same period."""
 
     ts: int
     ours: float
@@ -30,15 +30,16 @@ class Pair(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the two prices differ by more than rounding."""
+        """True if the two prices differ by more than `TOLERANCE_EUR_MWH`."""
         return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
 
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The prices of a day in EUR/MWh, by the start of the period.
+    """The prices of a day in EUR/MWh.
 
-    `quarters` contains the prices of quarters. `whole_hours` contains the prices that were given for whole hours.
+    `quarters` maps the start of each quarter to its price. `whole_hours` maps the start of an hour to the price that
+    was given for the whole hour.
     """
 
     quarters: dict[int, float] = field(default_factory=dict)
@@ -53,16 +54,16 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The prices of the day's hours in EUR/MWh, by the start of the hour.
+        """The day's hourly prices in EUR/MWh. The keys are the starts of the hours.
 
         If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return a pair of prices for each period that both versions have, in order of time.
+        """Return a pair of prices for each period that is in both versions. The pairs are in order of time.
 
-        An hour is paired only if none of its quarters is paired.
+        The prices of an hour are paired only if no prices of its quarters are paired.
         """
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
@@ -74,7 +75,7 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first pair of different prices, or None if no prices differ."""
+        """Return the first pair of prices that differ. If no prices differ, return None."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
@@ -88,9 +89,9 @@ class DayPrices:
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
         """Return the rows that must be stored to replace the settled prices. Each row is (start, step, price).
 
-        If a new price differs from the settled price only by rounding, the settled price stays. If an hour's price
-        differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
-        its quarters, the hour's new price is the mean of the quarters' prices.
+        If a new price differs from the settled price only by rounding, its row contains the settled price. If an hour's
+        price differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled
+        before its quarters, the hour's new price is the mean of the quarters' prices.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -110,7 +111,11 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe a shift or a factor that explains the difference from the known prices, or return an empty text."""
+    """Describe a mistake that would explain why `prices` differ from `known`.
+
+    If no mistake is found, return an empty string. A mistake is a shift in time, or a factor by which all prices were
+    multiplied.
+    """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
     by_ts = {pair.ts: pair.theirs for pair in pairs}

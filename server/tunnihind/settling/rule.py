@@ -1,8 +1,8 @@
 """The rule that decides which prices of a zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a complete delivery day. While a source repeats the same prices,
-`since_ts` of its witness stays the same. Settled prices are agreed if two sources or the operator gave them, and
-unconfirmed if only one source gave them. `docs/data.md` explains the rule in plain words.
+A witness is the newest answer of a source for a complete delivery day. While a source repeats its prices, `since_ts` of
+its witness does not change. Settled prices are agreed if two sources or the operator gave them, and unconfirmed if only
+one source gave them. `docs/data.md` explains the rule in plain words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,23 +18,24 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""An hourly question may be asked this many seconds early."""
+"""An hourly request may be sent this many seconds early."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source's correction of its own unconfirmed prices must stand for this long."""
+"""A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""If two sources differ, one of them must repeat its prices for this long. A source that was not heard for this long is
-silent."""
+"""If two sources differ, a source must repeat its prices for this many seconds. A source that has given no answer for
+this many seconds is ignored."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""If a source contradicts all settled days, its prices wait this long. A change by two sources waits too if the change
-looks like a mistake."""
+"""If a source contradicts all settled days, it must repeat its prices for this many seconds. If a change by two sources
+looks like a mistake, both must repeat the new prices for this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant of settling. `unconfirmed_from` names the sources of unconfirmed prices. `imported_ts` is
-    the instant at which the operator last gave a price of the day, or 0.
+    `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` names the sources
+    of unconfirmed prices. `imported_ts` is the instant at which the operator last gave a price of the day. If the
+    operator gave no price, `imported_ts` is 0.
     """
 
     prices: DayPrices
@@ -52,9 +53,9 @@ class SettledDay:
 class Ruling:
     """The rule's decision on the prices of a delivery day.
 
-    `settles` is the witness with the prices to settle, or None. `is_agreed` is true if two sources gave the prices. If
-    `withdraws` is true, the day's unconfirmed prices are removed. `held` maps each source whose prices are held back to
-    the reason.
+    `settles` is the witness whose prices are settled, or None if no prices are settled. `is_agreed` is true if two
+    sources gave the prices. If `withdraws` is true, the day's unconfirmed prices are removed. `held` maps the names of
+    sources to the reasons why their prices are held back.
     """
 
     settles: Witness | None = None
@@ -65,10 +66,10 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A source's claim to the prices of a delivery day.
+    """The prices that one source gives for a delivery day.
 
-    `witness` holds the prices. `answer` compares the source's newest answer with all settled prices. `doubt` is the
-    reason to doubt the prices, or None.
+    `witness` contains the prices. `answer` is the comparison of the source's newest answer with all settled prices.
+    `doubt` is the reason to doubt the prices, or None if they are credible.
     """
 
     witness: Witness
@@ -77,7 +78,7 @@ class Claim:
 
     @cached_property
     def prices(self) -> DayPrices:
-        """The claimed prices."""
+        """The prices by period."""
         return DayPrices.of(self.witness.day, self.witness.prices)
 
     @property
@@ -86,7 +87,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether the other claim or settled day has equal prices."""
+        """Return whether this claim's prices equal the prices of another claim or of a settled day."""
         return self.prices.agrees_with(other.prices)
 
 
@@ -96,7 +97,7 @@ class Comparison:
 
     `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated the same
     prices for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail`
-    describes the first difference.
+    describes the first pair of prices that differ.
     """
 
     is_off: bool = False
@@ -107,10 +108,11 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return the ruling for each delivery day with a witness.
+    """Return a ruling for each delivery day that has a witness.
 
-    `witnesses` contains each source's witnesses by delivery day, the most trusted source first. If sources differ about
-    a day before `waits_from`, the rule decides at once, because the sources are not asked again for such a day.
+    Each item of `witnesses` maps delivery days to the witnesses of one source. The most trusted source comes first. If
+    sources differ about a day before `waits_from`, the rule decides at once, because the sources are not asked again
+    for such a day.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -147,7 +149,8 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # A claim that only adds quarters to agreed hours is agreed too. A claim that adds new hours is not agreed.
+    # If a source only adds the quarters of agreed hours, its prices are agreed too. If a source adds hours that are not
+    # settled yet, its prices are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
@@ -176,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day without agreed prices and without two agreeing sources."""
+    """Return the ruling on a day without agreed prices, if no two sources agree about the day."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -196,10 +199,10 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 
 
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the claims that may settle a day without a second source.
+    """Yield the claims whose prices may be settled without a second source.
 
-    A credible claim is neither off nor doubtful. A claim is not credible if another source gave its last answer two
-    hours or more after the claim's source.
+    A credible claim is neither off nor doubtful. A claim is not credible if its source gave its last answer two hours
+    or more before another source's last answer.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -207,10 +210,10 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the only credible claim, if any.
+    """Return the claim in `credible`. If the claim's prices must not be settled yet, return None.
 
-    A source may change its own settled prices after repeating the new prices for an hour, and another source's settled
-    prices after two hours.
+    `credible` contains at most one claim. A source may change its own settled prices if it has repeated the new prices
+    for an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -232,7 +235,10 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that holds back every claim whose prices differ from the final prices."""
+    """Return a ruling that settles the prices of `settles`.
+
+    If `settles` is None, the prices in `settled` stay. Claims that differ from the settled prices are held back.
+    """
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
@@ -255,7 +261,7 @@ def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None)
 
 
 def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
-    """Describe the first two prices that differ. If a mistake explains the difference, describe the mistake too."""
+    """Describe the first pair of prices that differ. If a mistake explains the difference, describe the mistake too."""
     pair = ours.first_difference(theirs)
     if pair is None:
         return "no price that differs"
@@ -265,5 +271,5 @@ def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
 
 
 def _rows(prices: DayPrices) -> Iterator[tuple[float, ...]]:
-    """Yield the prices of a day's quarters, and then the prices of its hours."""
+    """Yield the prices of a day's quarters as one tuple, and the prices of its hours as another tuple."""
     return (tuple(rows.values()) for rows in (prices.quarters, prices.hours) if rows)

@@ -36,16 +36,16 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return the fault of a zone's first sheet, or an empty text if any of the zone's sheets can be read."""
+        """Return the fault of a zone's first sheet. If any of the zone's sheets can be read, return an empty string."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The numbers of stored prices, and the instant since which settled prices were wrong.
+    """The numbers of new, corrected and unchanged prices.
 
-    If all settled prices were wrong, `wrong_since` is the instant at which the first of these prices was settled.
+    If all settled prices of a zone were wrong, `wrong_since` is the instant at which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)
@@ -59,8 +59,8 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    `sources` holds the names of the sources, the most trusted first. When a day is newly held back, `on_held` is called
-    with the source and the reason.
+    `sources` lists the names of the sources, the most trusted first. When prices are newly held back, `on_held` is
+    called with the source's name and the reason.
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the first and the last day for which to ask the sources.
+        """Return the first and the last day to request from the sources.
 
-        If fewer than two days from `first` to `last` are settled, a settled day just before or just after them is
-        added, because two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
+        Two settled days help to distinguish a wrong answer from a correction. If fewer than two days from `first` to
+        `last` are settled, a settled day just before or just after these days is requested too. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -138,7 +138,8 @@ class Settling:
         """Store settled prices.
 
         If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
-        prices can't be trusted. All prices that an untrusted source gave since the first wrong price are withdrawn.
+        prices can't be trusted. All prices that an untrusted source gave since the first wrong price was settled are
+        deleted.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -165,7 +166,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults, except incomplete answers for days that are already settled completely."""
+        """Yield the faults, except for incomplete answers about days that are already settled completely."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -178,7 +179,7 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # For days before `waits_from`, a new witness is kept only if its prices are held back.
+        # For a day before `waits_from`, a new witness is stored only if its prices are held back.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -195,14 +196,15 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone by day. Days without complete prices are left out."""
+    """Return a source's witnesses for one zone, except witnesses without prices. The keys are the delivery days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return the witness that results from a new sheet.
+    """Return the new witness of a source that has sent a new sheet.
 
-    If the sheet's prices are incomplete or impossible, keep the older witness.
+    `prices` is empty if the sheet's prices are incomplete or impossible. If `prices` is empty and the older witness
+    `known` has prices, return `known`.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)

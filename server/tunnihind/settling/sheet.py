@@ -1,6 +1,6 @@
 """Checks a single sheet. A sheet becomes a witness only if its prices are complete and possible.
 
-In the past, sources have sent half a day, two prices for a quarter, or zeros, all with HTTP status 200. All functions
+Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
 are pure.
 """
 
@@ -44,9 +44,10 @@ class Held:
 
 
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
-    """Return a day's prices in order of time. If the prices are incomplete or impossible, return the reason.
+    """Return a sheet's prices in order of time.
 
-    A complete day of hourly prices is accepted for every date, even after the start of trade in quarter-hours.
+    If the prices are incomplete or impossible, return a `Held` with the reason. A complete day of hourly prices is
+    accepted for every date, even if quarter-hours were traded on that day.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -57,9 +58,9 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return the reason to doubt a complete day's prices, or None if the prices are credible.
 
-    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they repeat the prices of
-    another day (`before`). No traded day has ever had doubtful prices. Doubtful prices are settled only if a second
-    source confirms them.
+    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if `before` contains the same
+    prices. `before` contains the prices of other days. No traded day has ever had doubtful prices. Doubtful prices are
+    settled only if a second source confirms them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

@@ -1,4 +1,4 @@
-"""Parses the address of the database, and hides its passwords in texts."""
+"""Parses the address of the database, and hides the passwords of the address in messages."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ from tunnihind.settings import install_extra
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
-"""Matches `password`, `sslpassword`, and similar names that people may write."""
+"""Matches `password`, `sslpassword`, and similar names of parameters."""
 _SECRETS: Final = re.compile(
     rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b{_SECRET_PARAMETER.pattern}=)[^&]*", re.IGNORECASE
 )
@@ -57,7 +57,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Raise ValueError if a part of the password was parsed as the host or the database's name."""
+    """Raise ValueError if some of the password was parsed as the host or as the database's name."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 
@@ -75,7 +75,7 @@ def shown(url: URL) -> str:
 
 
 def without_secrets(text: str, url: URL) -> str:
-    """Hide the passwords of `url` in a text, even if they are URL-encoded."""
+    """Hide the passwords of `url` in a string, even if they are URL-encoded."""
     found = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = [str(secret) for secret in found if secret]
     for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):

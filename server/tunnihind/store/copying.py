@@ -1,4 +1,4 @@
-"""Copies a whole database into an empty database of the same or another system.
+"""Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
 
 One transaction reads the source database. A second transaction fills the target database and compares both databases.
 If the copying is interrupted, or if a copied row differs from the source, the target stays empty.
@@ -27,7 +27,8 @@ _ALIVE_S: Final = 60
 """If a lease was renewed within this many seconds, a server runs the pipeline."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows the name of the current step, the number of its finished parts, and the number of all its parts."""
+"""Shows progress: the name of the present work, the number of its finished batches, and the number of all its batches.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from a database into an empty database, and compare the two databases.
+    """Copy all sound rows from a database into an empty database. Then compare the copy with the source.
 
     Raises SettingsError for a malformed address, and SchemaError if another version of Tunnihind made the tables of the
     source database. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the
@@ -89,7 +90,7 @@ class Digest:
     total: int = 0
 
     def passing(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows unchanged, and add each row to the digest."""
+        """Add each row to the digest, and yield the row unchanged."""
         for row in rows:
             self.count += 1
             self.total += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
@@ -108,7 +109,7 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Raise StoreError if a table of the target database differs from the digest of the source's rows."""
+    """Raise StoreError if the digest of the copied table differs from `wanted`, the digest of the source's rows."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
@@ -121,7 +122,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values by the name of the column. Parse dates that were read as text."""
+    """Return a row's values. The keys are the names of the columns. Parse dates that were read as strings."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)

@@ -1,4 +1,4 @@
-"""Stores covariates as they were issued. If a run of a weather model arrives twice, only the first values are kept."""
+"""Stores covariates as they were issued. If a weather model run arrives twice, only its first values are stored."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,12 +21,12 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Marks the issues that no forecast uses. Its arguments are arrays: the numbers of the covariates, the instants of
-issue, and whether each issue is a weather model's run."""
+"""Marks the covariate forecasts that no price forecast uses. Its arguments are arrays with an item for each covariate
+forecast: the number of the covariate, the instant of issue, and whether it comes from a weather model run."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns the issues of a covariate that need not be kept. Its argument maps the instant of each issue to the start of
-the issue's run."""
+"""Returns the issue instants of a covariate's forecasts that need not be kept. Its argument maps the issue instant of
+each forecast to the start of its weather model run."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
@@ -44,15 +44,16 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Store series, and return the number of new or changed values. Raises StoreError.
+        """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        If a series with the same name and instant of issue is stored already, the new values overwrite its values.
+        If a forecast of the same covariate and instant of issue is stored already, the new values overwrite the stored
+        values.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archived series, except the issues that `thin` would delete. Raises StoreError."""
+        """Store a source's archived forecasts, except forecasts that `thin` would delete. Raises StoreError."""
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -60,10 +61,13 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the issues that `superfluous` returns, and return the number of deleted rows. Raises StoreError."""
+        """Delete the forecasts issued at the instants that `superfluous` returns. Return the number of deleted rows.
+
+        Raises StoreError.
+        """
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # `superfluous` is called for each covariate separately, because covariates are issued at different times.
+            # `superfluous` is called once for each covariate, because covariates are issued at different times.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -84,9 +88,9 @@ class CovariateBook:
         return added
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
-        """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
+        """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        If no row is damaged, the issues that `passing` marks are left out.
+        If no row is damaged, the forecasts that `passing` marks are left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -94,7 +98,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return the series of the covariates in `names` that were issued in [since, as_of]. Raises StoreError."""
+        """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -102,9 +106,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return the names and series of all issues that `passing` does not mark, or None if a row is damaged.
+        """Return all covariate forecasts that `passing` does not mark, with their names.
 
-        To save memory, the method reads only the values of the returned issues.
+        If a row is damaged, return None. To save memory, the values of marked forecasts are not read.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -120,9 +124,9 @@ class CovariateBook:
             return None
 
     def changes(self) -> tuple[int, int]:
-        """Return the number of changes to the series, and the number of stored series. Raises StoreError.
+        """Return the number of changes to covariates so far, and the number of stored rows. Raises StoreError.
 
-        If two calls return the same numbers, no series has changed between the calls.
+        If two calls return the same numbers, no covariate has changed between the calls.
         """
         with self._database.reading() as connection:
             return self._state.covariate_changes(connection), connection.execute(
@@ -161,7 +165,7 @@ class _CovariateRow(Shape):
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Leave out the issues that `CovariateBook.thin` would delete."""
+    """Return `issues` without the forecasts that `CovariateBook.thin` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -172,7 +176,7 @@ def _without_superfluous(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the name and the series of each row. Raises ValueError if a row is damaged."""
+    """Return the covariate's name and the forecast of each row. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Values with a scale are packed as short integers, so they are always below `_HIGHEST`.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
@@ -184,9 +188,9 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Group series by name, and sort each group by instant of issue.
+    """Group forecasts by the name of the covariate, and sort each group by instant of issue.
 
-    The database does not sort the series, because a sort would also copy the values.
+    The database does not sort the rows, because a sort would also copy the values.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -197,7 +201,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Leave out the series of weather model runs that are already stored."""
+    """Return `issues` without forecasts from weather model runs that are already stored."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -233,7 +237,10 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Map instants of issue to a covariate's stored series, from the first to the last instant of `issues`."""
+    """Return the stored forecasts that were issued between the first and the last of `issues`.
+
+    The keys are the instants of issue.
+    """
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -249,7 +256,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Overwrite stored values with new values. Return the merged series, and a mask of the changed values."""
+    """Overwrite stored values with new values. Return the merged forecast, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""Opens transactions on the database, and describes its errors in plain words."""
+"""Opens transactions on the database, and describes the database's errors in plain words."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +39,7 @@ class Database:
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """The part that differs between database systems. `replace_by` replaces this object."""
+        """The code that differs between database systems. `replace_by` replaces this object."""
         self._count: Count = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
@@ -53,7 +53,7 @@ class Database:
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Check the whole database for damage, and set `System.damage`. Raises StoreError."""
+        """Check the whole database for damage, and describe any damage in `System.damage`. Raises StoreError."""
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -103,7 +103,7 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """From now on, call `check` before each commit of `writing`. An error of `check` rolls the transaction back."""
+        """From now on, call `check` before each commit of `writing`. An error in `check` rolls the transaction back."""
         self._check_before_commit = check
 
     @contextmanager
@@ -123,7 +123,7 @@ class Database:
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of `other`, which has the same address and must not be used again."""
+        """Take over the connections of `other`, which has the same address. Do not use `other` again."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
@@ -133,7 +133,7 @@ class Database:
         self._count = count
 
     def close(self) -> None:
-        """Wait for the open transactions of other threads, and close all connections.
+        """Wait until the open transactions of other threads have ended. Then close all connections.
 
         If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
         """
@@ -158,7 +158,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction of this context, and turn SQLAlchemy's errors into StoreErrors in plain words."""
+        """Count the transaction in this context. Turn SQLAlchemy's errors into StoreErrors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()
@@ -169,7 +169,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # the caller's work has failed, not the database
+            failed = False  # the caller has failed, not the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)

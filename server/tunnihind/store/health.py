@@ -21,7 +21,7 @@ class SourceHealth:
 
     Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
     `errors.SourceFault`, or None if the last request succeeded. If a newer version of Tunnihind wrote the row, `fault`
-    may be a kind of failure that this version doesn't know.
+    may have a value that this version doesn't know.
     """
 
     source: str
@@ -58,7 +58,7 @@ class HealthBook:
         return earlier is not None and earlier.failures > 0
 
     def record_failure(self, source: str, at: int, error: SourceError) -> bool:
-        """Record a source's failure, and return whether it is the first since the source's last success.
+        """Record a source's failure. Return whether this is the first failure since the source's last success.
 
         Raises StoreError.
         """
@@ -76,6 +76,6 @@ class HealthBook:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return the health of each source by the source's name. Raises StoreError."""
+        """Return the health of each source. The keys are the names of the sources. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -1,9 +1,9 @@
-"""Makes sure that only one of several servers on a database runs the pipeline.
+"""Makes sure that only one of the servers that share a database runs the pipeline.
 
-The lease is a row of the database that contains the holder's token. Every few seconds, the holder writes the time of
-the database's clock into the row. A process that takes over the lease writes its own token into the row. A write of the
-pipeline is kept only if the row still contains the writer's token (`Lease.require`). If another process takes over the
-lease of a frozen holder, the frozen holder can write nothing more.
+The lease is a row in the table `leases`, and contains its holder's token. Every few seconds, the holder writes the time
+of the database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write
+of the pipeline is kept only if the lease still contains the writer's token (`Lease.require`). A frozen holder can write
+nothing more after another process has taken over the lease.
 """
 
 import os
@@ -50,7 +50,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 class Holder:
     """The process that holds a lease.
 
-    `beat_ts` is the time of the database's clock when the holder last renewed the lease, in unix seconds UTC.
+    `beat_ts` is the time of the holder's last renewal in unix seconds UTC, by the database's clock.
     """
 
     host: str
@@ -59,7 +59,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table of leases. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
+    """A row of the table `leases`. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
 
     name: Plain
     token: Plain
@@ -69,7 +69,7 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """A process's claim to the lease of a job. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
+    """A process's claim to a lease. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
@@ -90,10 +90,10 @@ class Lease:
 
     @property
     def is_safe(self) -> bool:
-        """Return whether this process certainly still holds the lease.
+        """Return whether it is certain that this process still holds the lease.
 
-        If the database is a file, either all processes can reach it or none can. If the database is on a server, this
-        process may be the only process that can't reach the server.
+        If the database is a file, either all processes can reach it or none can. If the database is on a server, other
+        processes may reach the server when this process can't.
         """
         if self._beaten_at is None:
             return False
@@ -136,7 +136,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While this process can't read the lease, the holder may be unable to renew the lease.
+            # While the database can't be read, a living lease holder may be unable to renew the lease.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -152,7 +152,7 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write this process's token and the time into the lease's row.
 
-        If the row has changed since it was read, or if the write had to wait long, return False.
+        If the lease has changed since it was read, or if the write had to wait long, return False.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
@@ -169,8 +169,8 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # A holder on this machine is dead if its process has ended. If the database is on a server, a holder with this
-        # machine's name may run on another machine.
+        # A lease holder on this machine is dead if its process has ended. If the database is on a server, a lease
+        # holder may run on another machine with the same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
@@ -180,7 +180,7 @@ class Lease:
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:
-        """Return the seconds since this process first saw the holder's last renewal of the lease."""
+        """Return the seconds since this process first read the holder's last renewal of the lease."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()
         return self._steady() - self._watched_since
@@ -188,7 +188,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # an earlier process had the same id, for example before a restart of the container
+        return False  # an earlier process had this process's id, for example before a restart of the container
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

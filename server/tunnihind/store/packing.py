@@ -1,7 +1,7 @@
 """Packs arrays of hourly or quarter-hourly values into bytes.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. The compressed
-differences between neighbouring values take a fifth of the space that the values themselves would take.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. Compressed differences
+between neighbouring values take a fifth of the space of the values themselves.
 """
 
 import zlib
@@ -29,7 +29,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""The highest price that can be packed, EUR/MWh. This price is far above any market's cap."""
+"""The highest price in EUR/MWh that can be packed. This price is far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
@@ -47,7 +47,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Unpack the result of `pack_hundredths` into an array with one dimension.
+    """Unpack the result of `pack_hundredths` into a one-dimensional array.
 
     Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
     """
@@ -72,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If possible without loss, the values are multiplied by the scale and stored as short integers. A scale of 0 means
-    that the values are stored in single precision.
+    The values are multiplied by the scale, and stored as short integers. If every scale would lose precision, the
+    values are stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -114,7 +114,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
 
 
 def pack_text(text: str) -> bytes:
-    """Compress a text."""
+    """Compress a string."""
     return zlib.compress(text.encode(), _LEVEL)
 
 
@@ -129,24 +129,23 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    If a difference overflows, unpacking still restores the number.
+    If a difference overflows, the sum of the differences overflows too, and restores the number.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Put the lowest bytes of all numbers first and the highest bytes last, and compress all bytes.
+    """Put the lowest bytes of all numbers first and the highest bytes last. Then compress all bytes.
 
-    Most numbers have the same high bytes, and equal bytes side by side compress well.
+    The highest bytes of most numbers are equal, and equal bytes side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Turn bytes back into arrays of numbers. The result has the shape (arrays, numbers). Raises ValueError.
+    """Restore arrays of the same length from bytes. The result has the shape (arrays, numbers). Raises ValueError.
 
-    Each item of `split` holds the bytes of one array, in the order in which `_packed` puts them. All arrays have the
-    same length.
+    Each item of `split` contains the bytes of one array in the order in which `_packed` puts them.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

@@ -24,14 +24,14 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 AGREED: Final = "agreed"
-"""The source of prices that two sources agree on."""
+"""The source of prices that two sources have given."""
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
 """Prices from these sources are never replaced by a price from one source alone."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""Prices are added in spans of this length, so that memory use stays small."""
+"""One transaction adds the prices of this many seconds, so that memory use stays small."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A version of a price, and the price's source.
+    """A version of a price in EUR/MWh, and its source.
 
     The server first saw this version of the price at `seen_ts`. Only forecasts issued at `known_ts` or later may use
     this version.
@@ -86,9 +86,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections. Each transaction stores the prices of at most 400 days. Raises StoreError.
 
-        If a price is first seen after its delivery has begun, as in a back-fill or an import, it counts as known from
-        the publication time of its delivery day. A correction counts as known from the instant at which the server
-        first saw the correction.
+        If the server first sees a price after the price's period has begun, the price counts as known from the
+        publication time of its delivery day. A correction counts as known from the instant at which the server first
+        saw the correction.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -103,7 +103,7 @@ class PriceBook:
     def read_archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return all versions of the prices whose periods begin in [since_ts, before_ts). Raises StoreError."""
+        """Return all versions of all prices with a period that begins in [since_ts, before_ts). Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
@@ -122,7 +122,7 @@ class PriceBook:
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
-        """Return the newest version of each price whose period begins from `first_ts` to `last_ts`.
+        """Return the newest version of each price with a period that begins in [first_ts, last_ts].
 
         Each key is (zone, start of the period, step). Raises StoreError.
         """
@@ -137,11 +137,11 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete a zone's prices from `sources` that the server first saw at `since_ts` or later. Raises StoreError.
+        """Delete prices that `sources` gave for a zone. Raises StoreError.
 
-        If `span` is given, delete only prices of periods that begin in the span. Also delete the forecasts that may
-        have used the deleted prices. The deleted prices never were the market's prices, so no forecast of a past day
-        may use them.
+        Only prices that the server first saw at `since_ts` or later are deleted. If `span` is given, only prices whose
+        periods begin in `span` are deleted. Also delete the forecasts that may have used the deleted prices. The
+        deleted prices were never the market's prices, so no forecast of a past day may use them.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

@@ -1,4 +1,4 @@
-"""Finds the last migration that was applied to a database, and upgrades the database with newer migrations."""
+"""Finds the last migration that was applied to a database, and applies newer migrations."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the last migration that was applied to a database, or None if the database is empty.
+    """Return the last migration that was applied to a database. If the database is empty, return None.
 
     Raises SchemaError if the last migration can't be determined.
     """
@@ -82,8 +82,8 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables correctly.
 
-    If a newer version of Tunnihind has only added columns, this version can still read the tables. A migration that
-    changes the meaning of existing data has to set `readable_since`, because the columns don't show such a change.
+    If a newer version of Tunnihind has only added columns, this version can still read the tables. If a migration
+    changes the meaning of existing data, it has to set `readable_since`, because the columns don't show such a change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -98,13 +98,16 @@ def is_beyond(connection: Connection) -> bool:
 
 
 def record_readable_since(connection: Connection, step: str) -> None:
-    """Record that versions of Tunnihind older than the migration `step` would misread the data."""
+    """Record that a version of Tunnihind without the migration `step` would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the recorded `readable_since`, an empty text if there is none, or `_NEVER` if the record is damaged."""
+    """Return the `readable_since` that the database records.
+
+    If no migration has set `readable_since`, return an empty string. If the recorded value is damaged, return `_NEVER`.
+    """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
         return ""

@@ -1,7 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. `TableRows` reads a
-table with a `Shape`, which defines the allowed values of each column, and a function `make`, which turns rows into
+SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. `TableRows` checks
+each row against a `Shape`, which defines the allowed values of each column. A function `make` turns the rows into
 objects.
 """
 
@@ -36,29 +36,29 @@ END_HOUR: Final = 2_840_140_800
 """2060-01-01T00:00:00Z."""
 
 type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
-"""An instant of an event, by the machine's clock; unix seconds UTC."""
+"""The instant of an event in unix seconds UTC, by the machine's clock."""
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
-"""The start of a period that has a value; unix seconds UTC."""
+"""The start of a period that has a value, in unix seconds UTC."""
 
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
-"""The length of a period, seconds."""
+"""The length of a period in seconds."""
 
 type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
-"""A text that every database system can keep."""
+"""A string that every database system can store."""
 
 type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A whole number for a column of four bytes."""
 
 type Cells = Mapping[str, Any]
-"""The values of a damaged row by column, as the database has them."""
+"""Maps the names of the columns to the values of a damaged row. The values are as the database stores them."""
 
 DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""With this option, a database server sends rows in parts rather than all at once. SQLite always sends rows in parts.
-"""
+"""With this option, a database server sends rows in batches rather than all at once. SQLite always reads rows in
+batches."""
 _MOST_NAMED: Final = 20
 """At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
@@ -70,7 +70,7 @@ class Shape(msgspec.Struct, array_like=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A damaged row: its table, the values of its primary key, and the problem."""
+    """The table, the primary key and the problem of a damaged row."""
 
     table: str
     key: str
@@ -81,7 +81,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that the server has found in a database. Each row is logged once."""
+    """The damaged rows that were found in a database. Each damaged row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -114,7 +114,10 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows, and makes objects from many rows at a time, because that is much faster."""
+    """Reads a table's rows.
+
+    Turns many rows at a time into objects, because this is much faster than one row at a time.
+    """
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
@@ -125,7 +128,7 @@ class TableRows[Row: Shape, Found]:
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # The query reads raw values, because SQLAlchemy's types could raise an error at the first damaged row.
+        # The query reads raw values. With SQLAlchemy's types, the first damaged row could raise an error.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
@@ -138,7 +141,7 @@ class TableRows[Row: Shape, Found]:
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield an object for each row, except for rows whose primary key is in `but_for`.
+        """Yield an object for each row. Rows whose primary key is in `but_for` are left out.
 
         Raises one of the errors in `DAMAGE` if a row is damaged.
         """
@@ -149,7 +152,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object made from the first sound row, or None if no row is sound."""
+        """Return the object for the first sound row. If no row is sound, return None."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
@@ -196,7 +199,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Log the damaged rows. Return the objects made from the sound rows, and the damaged rows."""
+        """Log the damaged rows. Return a list of the objects for the sound rows, and a list of the damaged rows."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

@@ -47,16 +47,16 @@ _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
 """Rows are numbered as in SQLite. A PostgreSQL sequence would ignore copied rows, which keep their numbers."""
 _AT_ONCE: Final = 1000
-"""One statement deletes at most this many runs, because SQLite limits the values of a statement."""
+"""One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
 
 class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
     Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
-    earlier run's id are stored. If the two runs differ only in the first hour, the differing periods are stored too.
-    The forecast of a quarter depends on the hours before and after the quarter. A run has no forecast for the hour
-    before its first hour, so the quarters of the first hour may differ from an earlier run.
+    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the differing periods are
+    stored beside the earlier run's id. In a run of quarters, the first hour may differ from an earlier run, because the
+    forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first hour.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -90,7 +90,7 @@ class RunArchive:
         return None
 
     def since(self, of: SeriesKey, made_at: int, as_of: int | None = None) -> list[Run]:
-        """Return a series' runs that were made from `made_at` to `as_of`, newest first. Raises StoreError."""
+        """Return the runs of a series that were made from `made_at` to `as_of`, newest first. Raises StoreError."""
         wanted = _made(of, made_at, as_of)
         with self._database.reading() as connection:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
@@ -99,7 +99,7 @@ class RunArchive:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
-        If a kept run repeats a deleted run, the content of the deleted run moves to the kept run. Raises StoreError.
+        If a kept run repeats a deleted run, the whole forecast is stored with the kept run. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -118,7 +118,10 @@ class RunArchive:
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run with the zone and step of `like`, or the run that the newest run repeats."""
+        """Return the newest run with the zone and step of `like`.
+
+        If the newest run repeats an earlier run, return the earlier run.
+        """
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -170,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 def _new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods of `run` up to the last period that differs from `again`.
 
-    If the two runs differ in anything but the first hour, return None.
+    If `run` and `again` differ in anything but the first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -196,7 +199,8 @@ class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
     If the row stores a complete run, `in_full` is this run. If the run repeats an earlier run, `repeats` is the earlier
-    run's id, and `new` contains the percentiles of the periods up to the last period that differs.
+    run's id. `new` contains the percentiles of the run's first periods, up to the last period that differs from the
+    earlier run.
     """
 
     id: int
@@ -262,7 +266,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions for the runs that were made for a series from `since_ts` to `as_of`.
+    """Return SQL conditions that select a series' runs from `since_ts` to `as_of`.
 
     Rows with a damaged `made_at` are never selected.
     """
@@ -282,7 +286,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
+        """Return the newest scenarios of a zone. If there are no scenarios, return None. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 

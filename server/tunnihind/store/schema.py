@@ -1,7 +1,7 @@
-"""Describes the database's tables. `migrations` upgrades an older database to these tables.
+"""Describes the database's tables. The package `migrations` upgrades the tables of older databases.
 
-Instants are unix seconds UTC. Each series of a covariate is packed into one row (see `packing`). With a separate row
-for each hour, the database would grow by hundreds of megabytes a year.
+Instants are unix seconds UTC. Each forecast of a covariate is packed into one row (see `packing`). With one row for
+each hour, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -39,7 +39,7 @@ witnesses: Final = Table(
     Column("detail", Text, nullable=False),
 )
 """A source's last prices of a complete delivery day (JSON list). If the source's newest answer is held back, `reason`
-and `detail` say why."""
+and `detail` state the reason."""
 
 covariates: Final = Table(
     "covariates",
@@ -52,7 +52,8 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""A series as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`)."""
+"""A covariate as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`).
+"""
 
 runs: Final = Table(
     "runs",
@@ -70,7 +71,7 @@ runs: Final = Table(
     Column("inputs", LargeBinary),
     Index(None, "made_at"),
 )
-"""A forecast run exactly as issued.
+"""A forecast run exactly as it was issued.
 
 `repeats` is the id of an earlier run with the same forecast. A run that repeats another run has no inputs, and only the
 percentiles of its first periods.
@@ -145,4 +146,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts, each a JSON value under a name from `state`."""
+"""Single facts. Each fact has a key, which `state` defines, and a JSON value."""

@@ -32,7 +32,7 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""The figures are the number of hours, their means, the error of the seven-day mean, and the savings of the plans."""
+"""The figures are the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of the plans."""
 _SHARES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
 """
@@ -59,7 +59,10 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks, if there are any yet. Raises StoreError."""
+        """Return the scores of a zone's forecasts over the last weeks.
+
+        If no forecast has been scored yet, return an empty tuple. Raises StoreError.
+        """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
@@ -69,7 +72,7 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return the scores of a zone's forecasts issued from `first` to `last`. Raises StoreError.
+        """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.
 
         The scores are sorted by day of issue, and then by days ahead.
         """
@@ -78,7 +81,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return the day of issue of a zone's newest scores, or None if there are no scores. Raises StoreError."""
+        """Return the day of issue of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -155,7 +158,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's stored forecasts of a series by instant of issue. Raises StoreError."""
+        """Return a model's stored forecasts of a series. The keys are the instants of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -166,12 +169,12 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
-        """Return a number that increases whenever prices or covariates change. Raises StoreError."""
+        """Return a number that increases whenever stored prices or covariates change. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone, and delete other models' forecasts of the zone.
+        """Store a model's forecasts of past days for a zone, and delete the zone's forecasts by other models.
 
         Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
         were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.

@@ -36,14 +36,14 @@ class _Fact(Shape):
 
 
 class StateBook:
-    """The stored facts by key. Each fact is a JSON value."""
+    """The stored facts. Each fact has a key and a JSON value."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact of the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
+        """Return a fact as the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -74,9 +74,10 @@ class StateBook:
             return self._count(connection, _VERSION)
 
     def change_id(self) -> str:
-        """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
+        """Return the random id of the last change to the served data.
 
-        After a backup is restored, two changes may have the same version, but never the same id.
+        If there was no change yet, return an empty string. Raises StoreError. After a backup is restored, two changes
+        may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""

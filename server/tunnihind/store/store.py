@@ -32,9 +32,9 @@ class Store:
     ) -> None:
         """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
-        If `is_replica` is true, tables of a newer version of Tunnihind are accepted if this version can read them.
-        Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a malformed address,
-        StoreError and SchemaError.
+        If `is_replica` is true, a newer version of Tunnihind may have upgraded the tables, as long as this version can
+        still read them. Damaged rows that are already in `damage` are not logged again. Raises StoreError, SchemaError,
+        and SettingsError for a malformed address.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -54,7 +54,7 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return prices and covariates from `since_ts` on, except issues that `passing` marks. Raises StoreError."""
+        """Return prices and covariates since `since_ts`, except covariates that `passing` marks. Raises StoreError."""
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
@@ -64,7 +64,7 @@ class Store:
     def writing_lease(self) -> Lease:
         """Return a new claim to the lease of the pipeline.
 
-        From now on, writes of this store are kept only while the returned claim holds the lease.
+        From now on, this store's writes are kept only while the returned claim holds the lease.
         """
         lease = self.lease()
 
@@ -89,7 +89,7 @@ class Store:
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
-        """Return the readers of all tables except the table of leases."""
+        """Return the `TableRows` of all tables except `leases`."""
         books = (
             self.prices,
             self.witnesses,
@@ -106,7 +106,7 @@ class Store:
     def log_damaged(self) -> None:
         """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
 
-        The `remove_damaged` methods of prices and covariates log their damaged rows.
+        The damaged rows of prices and covariates are logged by the methods `remove_damaged`.
         """
         with self.database.reading() as connection:
             for rows in self.tables():
@@ -114,9 +114,10 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Return the source of unconfirmed prices in [first_ts, end_ts) for each zone and delivery day.
+        """Return the source of unconfirmed prices for each zone and delivery day.
 
-        If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
+        Only prices of periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices,
+        the result is empty. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` lists the hourly or quarter-hourly prices of the source's newest complete answer, in EUR/MWh. If no answer
-    was complete, `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the
-    newest answer is held back, `reason` and `detail` say why.
+    `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest complete answer. If no answer
+    was complete, `prices` is empty. The source first gave `prices` at `since_ts`, and last at `heard_ts`. If the newest
+    answer is held back, `reason` and `detail` state the reason.
     """
 
     source: str
@@ -38,7 +38,7 @@ class Witness:
 
     @property
     def stands_s(self) -> int:
-        """The number of seconds for which the source has repeated these prices."""
+        """The number of seconds for which the source has repeated `prices`."""
         return self.heard_ts - self.since_ts
 
 
@@ -93,7 +93,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line of text for each source and reason of held-back prices."""
+    """Yield a line of text for each source and each reason for which its prices are held back."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -106,14 +106,14 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line of text for each source of unconfirmed prices, with the source, the zones and the days."""
+    """For each source of unconfirmed prices, yield a line of text that names the source, the zones and the days."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Return zones and days as a short text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return zones and days as a short string, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")

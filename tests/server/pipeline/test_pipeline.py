@@ -264,7 +264,9 @@ async def test_a_crash_of_the_model_is_retried_and_told_once(
     await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
     assert modeller.made_at == [NOW, NOW + 60, NOW + 180, NOW + 420]
     assert store.runs.newest(HOURS) is not None
-    assert warnings(caplog) == ["forecast of ee: the process that makes forecasts has died; it will be tried again"]
+    assert warnings(caplog) == [
+        "forecast of ee failed and will be tried again: the process that makes forecasts has died"
+    ]
 
 
 async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(

@@ -1,4 +1,4 @@
-"""The interface between the store and a database system, and the code that all database systems share."""
+"""The interface between the store and a database system, and code for all database systems."""
 
 import logging
 import threading
@@ -23,13 +23,13 @@ type Recognise = Callable[[Connection], None]
 class System:
     """A database in SQLite or PostgreSQL.
 
-    If only one of the two systems needs a method, the method does nothing in this class.
+    If only SQLite or only PostgreSQL needs a method, the method does nothing in this class.
     """
 
     engine: Engine
 
     path: Path | None = None
-    """The database's file. None for a database without a file."""
+    """The database's file, or None if the database has no file."""
 
     is_private = False
     """True if no other process can use the database. A database in memory is private."""
@@ -41,10 +41,10 @@ class System:
         """`name` is the database's address without the password."""
         self.name = name
         self.copies = 0
-        """The number of times that a copy has replaced the open database. Such a copy may be older than the database.
+        """The number of times that a copy has replaced the open database. A copy may be older than the open database.
         """
         self.damage = ""
-        """Advice to the operator if a part of the database is unreadable, or an empty text."""
+        """Advice to the operator if some of the database is unreadable, or else an empty string."""
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
@@ -71,7 +71,7 @@ class System:
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time of the clock that all servers on this database share, in unix seconds UTC."""
+        """Return the time in unix seconds UTC, by the clock that all servers on this database share."""
 
     def announce(self, connection: Connection) -> None:
         """When the transaction is committed, announce to all servers that the served data have changed."""
@@ -85,14 +85,14 @@ class System:
         """Make sure that this process may write to `tables`. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
-        """Check the database, and describe any damage in `damage`. Raises SQLAlchemyError."""
+        """Check the database, and describe any damage in `self.damage`. Raises SQLAlchemyError."""
 
     @abstractmethod
     def size(self) -> int | None:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """From now on, check each database that replaces this database with `recognise`. Raises StoreError."""
+        """From now on, call `recognise` on each database that replaces this database. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod

@@ -55,8 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# If a writer freezes in the middle of a batch, PostgreSQL does not count the writer's transaction as idle, so the time
-# limit on idle transactions doesn't end the transaction.
+# The time limit for idle transactions does not end the transaction of a frozen writer, because PostgreSQL does not
+# count a transaction as idle in the middle of a batch.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -76,7 +76,7 @@ _BESIDE: Final = text(
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
 _NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
-"""The number of a database. If the database is deleted and made again, this number changes."""
+"""Selects the number of the database. If the database is deleted and made again, this number changes."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -96,7 +96,7 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Plain texts for errors by SQLSTATE. The server's own error message is appended."""
+"""Maps SQLSTATEs to plain descriptions. The server's own error message is appended."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
@@ -120,7 +120,8 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # With READ COMMITTED, a writer that has taken the lock reads everything that earlier writers have stored.
+        # With READ COMMITTED, a writer reads everything that earlier writers have stored, even if it had to wait for
+        # them.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -200,8 +201,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # Only the first line of PostgreSQL's message is used. The message's other lines give advice, or repeat the
-        # error for other hosts.
+        # Only the first line of PostgreSQL's error message is used. The other lines of PostgreSQL's messages give
+        # advice, or repeat the error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -221,7 +222,10 @@ class Postgresql(System):
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to the opened database. Raises StoreError, StoreLost."""
+        """Make sure that a new connection leads to the opened database or to a copy of it.
+
+        Raises StoreError, StoreLost.
+        """
         if _IS_KNOWN not in connection.info:
             _require_fit(connection, self.name)
             if self._recognise is None:
@@ -296,7 +300,7 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as text. Python has no infinite dates, so one infinite date would stop the reading of all rows.
+    # Dates are read as strings. Python has no infinite dates, so one infinite date would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

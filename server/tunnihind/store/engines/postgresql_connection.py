@@ -1,4 +1,4 @@
-"""Limits how long a PostgreSQL connection waits for an answer, and receives announcements of changed data.
+"""Limits the waits of a PostgreSQL connection for answers, and receives announcements of changed data.
 
 The database server ends statements that take too long, and TCP closes connections to a dead machine. If a proxy keeps a
 connection open but passes nothing on, only the time limit of this module ends the wait.
@@ -21,7 +21,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 class WaitingConnection(psycopg.Connection[Any]):
-    """A connection that closes if it receives nothing for `patience_s` seconds during a wait."""
+    """A connection that closes itself if no data arrive for `patience_s` seconds during a wait."""
 
     patience_s: float = ANSWER_WITHIN_S
 
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the database server. Raises TimeoutError after `patience_s` seconds without progress."""
+    """Exchange messages with the database server. Raises TimeoutError after `patience_s` seconds without progress."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()

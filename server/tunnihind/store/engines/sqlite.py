@@ -36,7 +36,7 @@ _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary code in their last byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
-"""Result codes: another program holds the file, the disk is full, or the disk had an error."""
+"""Result codes: another program is using the file, the disk is full, or the disk had an error."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover`"
@@ -111,7 +111,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size in bytes of the file and its write-ahead log."""
+        """Return the size of the database file and its write-ahead log in bytes."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -153,10 +153,10 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the write-ahead log of a deleted or replaced file into that file, and close the file.
+        """Copy the write-ahead log into a database file that was deleted or replaced, and close the file.
 
-        If the old file's log remained, SQLite would apply the log to the new file. Only `_anchor` has certainly opened
-        the old file.
+        If the write-ahead log of a replaced file remained, SQLite would apply it to the new file. Only the connection
+        `_anchor` is certain to have the deleted or replaced file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -165,11 +165,15 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text if it is the opened file or a copy of it."""
+        """Return the problem with the file at `path`.
+
+        If the file at `path` is the opened file or a copy, return an empty string.
+        """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # If a thread still uses its connection to the old file, that connection would write into the new file's log.
+        # A connection that is still open to the old file would write into the write-ahead log of the new file, because
+        # both have the same path.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -192,7 +196,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # `quick_check` also refuses a copy whose end is still being written.
+                # `quick_check` also fails if the copy is not yet completely written.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -206,7 +210,7 @@ class Sqlite(System):
 
 
 def file_mode(path: Path | None) -> int:
-    """Return the permissions of a database file, or `OWNER_ONLY` if there is no file."""
+    """Return the permissions of a database file. If there is no file, return `OWNER_ONLY`."""
     try:
         return OWNER_ONLY if path is None else stat.S_IMODE(path.stat().st_mode)
     except OSError:
@@ -214,7 +218,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the device and inode numbers of a file, or None if there is no file."""
+    """Return the device and inode numbers of a file. If there is no file, return None."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -225,8 +229,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file, and in a setgid folder also the folder's group. If SQLite created the file,
-    everybody could read the file. SQLite gives its log files the owner and mode of the database file.
+    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
+    created the file, everybody could read it. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -242,7 +246,7 @@ def _make(path: Path) -> None:
 
 
 def _reading_engine(path: Path) -> Engine:
-    """Return an engine that neither creates nor changes the file. Raises StoreError."""
+    """Return an SQLAlchemy engine that neither creates nor changes the file. Raises StoreError."""
     path = path.absolute()
     if not path.exists():
         raise StoreError(
@@ -282,7 +286,7 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
     # `_begin` begins the transactions, so the driver must not begin them.
     connection.isolation_level = None
-    # With strict decoding, one text that is not UTF-8 would stop the reading of all rows.
+    # With strict decoding, one string that is not UTF-8 would stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
@@ -312,5 +316,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # If another process writes after a plain BEGIN, the transaction's first write fails.
+    # After a plain BEGIN, a transaction's first write fails if another process has written in the meantime.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
