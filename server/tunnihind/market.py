@@ -189,8 +189,8 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 """The markets that can be served. The keys are the zones."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
-"""The specification's rate for Estonia. The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator
-can set another rate."""
+"""The VAT rate that the API's specification sets for Estonia. The legal rate has been higher since 2025-07-01
+(`vat_rates`), so the operator can set another rate."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 

@@ -128,7 +128,7 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate, or None if the legal rate of each date applies.
+        """The operator's own VAT rate. None if the legal rate of each date applies.
 
         If the operator has set the newest legal rate, the operator follows the law, so the property is None. In
         Estonia, the property is also None if the operator has set the specification's rate.

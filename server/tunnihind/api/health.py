@@ -17,12 +17,12 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk, but not old data. Each part of the server has at most one problem."""
+    """The server's problems, such as a full disk, but not old data. Each component reports at most one problem."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """Warnings for the operator, by the reporting part of the server."""
+        """Warnings for the operator, by the component that reports them."""
         self.another_keeps_data_fresh = False
         """True while another server keeps the data fresh. That other server then reports old data and failed writes."""
         self.stuck: str | None = None
@@ -30,7 +30,7 @@ class Troubles:
         needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of a part of the server, or remove the problem if `reason` is None."""
+        """Set the problem of the component `who`. If `reason` is None, remove the problem."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -52,9 +52,9 @@ def judge(
 ) -> Readiness:
     """Judge whether the data are complete and fresh at `now`, unix seconds.
 
-    If `pipeline_expected` is true, a last refresh that is too long ago also counts as a fault. If `only_passes_on` is
-    true and the data cover the current hour, faults become warnings, because old data behind a load balancer are better
-    than no data.
+    If `pipeline_expected` is true, it is also a fault if the data were last refreshed too long ago. If `only_passes_on`
+    is true, the server only serves data that another server stores. If these data cover the current hour, faults become
+    warnings, because old data are better than none.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

@@ -1,4 +1,4 @@
-"""Makes answers from the served data, at most once a second and only on request.
+"""Makes answers from the served data. Each answer is made at most once a second, and only if it is requested.
 
 An answer depends only on the data and the current second, so all requests within a second get the same body.
 """
@@ -42,7 +42,7 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds a market's served data and the answers made from them, for use in the event loop's thread only."""
+    """A market's served data, and the answers made from these data. Only the event loop's thread may use a snapshot."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
         """Make a snapshot for the settings' market. All snapshots of a server share one `troubles` object."""
@@ -125,7 +125,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # The Date field is the machine's time even in a rehearsal, because caches compare it with their clocks.
+                # The Date field is the machine's time even in a rehearsal, because caches compare this field with their
+                # clocks.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )

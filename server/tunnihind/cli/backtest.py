@@ -27,7 +27,7 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Tables may take this many columns, even if the terminal is narrower."""
+"""Tables are at least this many columns wide, even if the terminal is narrower."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)

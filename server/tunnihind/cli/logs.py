@@ -13,7 +13,7 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""The most characters of a log line. Without a limit, clients could cause very long lines."""
+"""A log line has at most this many characters. Without a limit, clients could cause very long lines."""
 
 _ACCESS: Final = {
     "remote_address": "client",

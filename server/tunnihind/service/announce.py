@@ -125,7 +125,7 @@ def reachable_addresses(hosts: Iterable[str]) -> list[str]:
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the address from which the machine would send multicast packets, or None without a network."""
+    """Return the address from which the machine sends multicast packets. If there is no network, return None."""
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # For a datagram socket, `connect` only chooses the route and sends nothing.

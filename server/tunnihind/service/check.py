@@ -1,4 +1,4 @@
-"""Checks each configured source with small requests by the pipeline's own clients, without a database."""
+"""Checks each configured source with small requests. Uses the same clients as the pipeline, but no database."""
 
 import asyncio
 import math
@@ -32,8 +32,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` names the end of the data in the answer. `faults` lists the faults of the answer. `has_answered` is false if
-    the source can't be reached, or refuses requests at the moment.
+    `reach` describes when the data in the answer end. `faults` lists the faults of the answer. `has_answered` is false
+    if the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -126,7 +126,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return in words until when values are known, and faults such as an end before `least_until`."""
+    """Describe until when values are known, and list the faults. An end before `least_until` is a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

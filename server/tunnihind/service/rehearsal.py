@@ -46,11 +46,11 @@ class Rehearsal:
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun that was known at `at`, or None if no forecast was fresh."""
+        """Return the newest forecast of wind and sun that was known at `at`. If no forecast was fresh, return None."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the last instant up to `at` at which new prices became known, or None without a known price."""
+        """Return the last instant up to `at` at which new prices became known. If no price was known, return None."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
@@ -78,7 +78,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make the runs of past days without a stored run, so that all hours of the last 14 days have forecasts."""
+    """For each past day without a stored run, make a run. So all hours of the last 14 days have forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -87,7 +87,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the instants of issue of the last 15 days and of today that are before `instant`, oldest first."""
+    """For the last 15 days and today, yield the instants of issue before `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

@@ -10,7 +10,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The most quotes of a day that are kept. The longest day has 100 quarters. A day with more quotes is refused."""
+"""At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more quotes is refused."""
 
 
 class Quote(NamedTuple):
@@ -22,10 +22,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """One source's quotes, not checked yet, for one zone and one delivery day, in order of time.
+    """The unchecked quotes of one source for one zone and one delivery day, in order of time.
 
-    The period of each quote lasts `step_s` seconds. `fault` describes an unreadable part of the source's answer, or is
-    empty.
+    The period of each quote lasts `step_s` seconds. If some of the source's answer was unreadable, `fault` describes
+    the problem. Otherwise, `fault` is empty.
     """
 
     source: str
@@ -44,8 +44,8 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or day are
-        unreadable, their sheets have a `fault`. Raises SourceError.
+        If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or a day are
+        unreadable, the sheets of this zone or day have a `fault`. Raises SourceError.
         """
 
 
@@ -65,8 +65,8 @@ class Cadence:
 class BackFill:
     """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
-    The earliest request for a day is `after_s` seconds after the day's start. At most `an_hour` days are requested
-    within an hour, and at most `a_day` days within 24 hours.
+    A day is not requested earlier than `after_s` seconds after its start. At most `an_hour` days are requested within
+    an hour, and at most `a_day` days within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -92,7 +92,7 @@ class CovariateSource(Protocol):
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
+        """Return whether, at `now`, the source may have a newer forecast than the last result of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name.
@@ -148,7 +148,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of a day's quotes from their starts. With only one quote, return the market time unit."""
+    """Work out the step of a day's quotes from their starts. For a single quote, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -157,9 +157,9 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's day sheets with faults added. Only the days from `first` to `last` get a fault.
+    """Return a zone's day sheets after adding `faults` to the days from `first` to `last`.
 
-    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days.
+    A fault is added to the delivery day of its period. If its period is unknown, the fault is added to all these days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -91,12 +91,12 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the User-Agent header for requests to sources, with the operator's contact if it is set."""
+    """Return the User-Agent header for requests to sources. If `contact` is not empty, the header includes it."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources, without cookies and with the proxies that the environment variables name.
+    """Open the HTTP session for all sources. It keeps no cookies, and uses the proxies that environment variables name.
 
     Also make the library `stamina` log retries with `_log_retry`.
     """
@@ -167,7 +167,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error, or the seconds to wait if the source asked for a short pause."""
+        """Return whether to retry after an error. If the source asked for a short pause, return its seconds."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -251,7 +251,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait according to a Retry-After header of seconds or a date (RFC 9110, 10.2.3)."""
+        """Return the seconds to wait by a Retry-After header, which contains seconds or a date (RFC 9110, 10.2.3)."""
         if header is None:
             return None
         if header.strip().isdecimal():

@@ -1,4 +1,4 @@
-"""The types of the answers about prices, except EMHASS's feed, which is a plain mapping of times to prices."""
+"""The types of the answers about prices. EMHASS's feed needs no type, because it is a mapping of times to prices."""
 
 from typing import Annotated
 
