@@ -79,10 +79,10 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
     """Yield the settled or forecast price of each period from the last local midnight on.
 
-    If a period has no settled price, its price is the forecast's median. If such a period has begun, the median comes
-    from the newest forecast made before its start. The prices have no gap, because other programs assume that each
-    price holds until the next price starts. The prices begin after the newest gap in the past, and end at the first gap
-    in the future. If the current price is unknown, the prices begin with the next known price.
+    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
+    from the newest forecast made before the period's start. The prices have no gap, because other programs assume that
+    each price holds until the next price starts. The prices begin after the newest gap in the past, and end at the
+    first gap in the future. If the current price is unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)

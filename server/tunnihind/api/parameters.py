@@ -35,7 +35,10 @@ def required(query: MultiMapping[str], name: str, advice: str) -> str:
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter's value. If the parameter is missing, return None. Raises ParameterError if it is repeated."""
+    """Return a parameter's value. If the request doesn't have the parameter, return None.
+
+    Raises ParameterError for a repeated parameter.
+    """
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")

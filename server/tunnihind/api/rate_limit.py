@@ -23,8 +23,8 @@ _SITE_BITS: Final = 64
 class TokenBuckets:
     """A token bucket for each client.
 
-    A bucket gets `rate` tokens a second. It can hold the tokens of two seconds. If there are more than `max_clients`
-    buckets, the bucket of the longest inactive client is removed. So buckets can't fill the memory.
+    A bucket gets `rate` tokens a second. A bucket can hold the tokens of two seconds. If there are more than
+    `max_clients` buckets, the bucket of the longest inactive client is removed. So buckets can't fill the memory.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:

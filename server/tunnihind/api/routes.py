@@ -147,7 +147,7 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect a zone's address to the same address with a final slash. The pages' relative addresses need it."""
+    """Redirect a zone's address to its form with a final slash. The pages' relative addresses need this slash."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.

@@ -44,11 +44,11 @@ class ServedSeries:
     """The served prices and forecasts of one zone, either by hours or by quarters.
 
     `settled` contains the unrounded prices of the last 30 days and of the known periods ahead. If all known prices are
-    older, `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
-    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each past or
-    future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the newest
-    forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour. `backtest` is
-    the score of the model's forecasts of past days.
+    older than 30 days, `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour
+    have a price. `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each
+    past or future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the
+    newest forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour.
+    `backtest` is the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -65,8 +65,8 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 class ServedData:
     """The data from which all answers about a market are made, as read from the store at one moment.
 
-    `series` maps the length of periods in seconds to the prices and forecasts for such periods. `scenarios` contains
-    the price paths of the newest hourly run. If this run has no paths, `scenarios` is None. `accuracy` contains the
+    For each length of a period in seconds, `series` contains the prices and forecasts. `scenarios` contains the price
+    paths of the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the
     forecasts' scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held`
     lists the held-back prices of delivery days from two days ago on. `unconfirmed` maps a zone and a day to the only
     source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is empty. `version`
@@ -86,7 +86,7 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds. If there are none, return an empty series."""
+        """Return the served data for periods of `step_s` seconds. If there are no such data, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -96,7 +96,10 @@ class ServedData:
 
     @property
     def made_at(self) -> int | None:
-        """The instant in unix seconds at which the newest forecast was made. None if there is no forecast."""
+        """The instant in unix seconds at which the newest forecast was made.
+
+        If there is no forecast, the value is None.
+        """
         return self.hours.run.made_at if self.hours.run else None
 
     @cached_property
@@ -191,12 +194,12 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of the shorter periods, such as quarters, within the settled hours.
+    """Return the prices of shorter periods, such as quarters, for all settled hours.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
-    unknown, all periods of the hour get the hour's price. The mean of an hour's periods is always the hour's price. The
-    periods of an unsettled hour are left out, even if some of their prices are known. Answers with quarters must not
-    reveal prices that hourly answers don't contain.
+    unknown, all periods of the hour get the hour's price. The mean price of an hour's periods always equals the price
+    of the hour. The periods of an unsettled hour are left out, even if some of their prices are known. Answers with
+    quarters must not reveal prices that hourly answers don't contain.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -209,8 +212,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with such periods, newest first. If no stored run belongs to an hourly run, a run is made
-    in which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run belongs to an hourly
+    run, a run is made in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]

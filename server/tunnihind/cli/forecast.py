@@ -62,7 +62,7 @@ def origin(run: Run) -> Iterator[str]:
 
 
 def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
-    """Draw the interval from p10 to p90 as a line, and p50 as a mark. The scale goes from `low` to `high`."""
+    """Draw the interval from p10 to p90 as a line, and p50 as a mark. The scale begins at `low` and ends at `high`."""
     at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
     line = [" "] * _WIDTH
     line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)

@@ -73,9 +73,9 @@ def create_app(
     """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
-    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails if the
-    data were last refreshed too long ago. `mode` appears in `/api/about` and on the pages. Once `stopping` is set,
-    `/readyz` fails and each answer closes its connection.
+    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
+    refresh of the data is overdue. `mode` appears in `/api/about` and on the pages. Once `stopping` is set, `/readyz`
+    fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

@@ -1,4 +1,7 @@
-"""Checks each configured source with small requests. Uses the same clients as the pipeline, but no database."""
+"""Checks each configured source with small requests.
+
+The check uses the same clients as the pipeline, but no database.
+"""
 
 import asyncio
 import math
@@ -32,8 +35,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` describes when the data in the answer end. `faults` lists the faults of the answer. `has_answered` is false
-    if the source can't be reached, or refuses requests at the moment.
+    `reach` describes until when the answer contains data. `faults` lists the faults of the answer. `has_answered` is
+    false if the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -126,7 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Describe until when values are known, and list the faults. An end before `least_until` is a fault."""
+    """Describe until when values are known, and list the faults. Values that end before `least_until` are a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

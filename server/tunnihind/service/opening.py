@@ -28,7 +28,7 @@ type OpenStore = Callable[[Settings], Store]
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing. If that is impossible, open it only for reading. Raises SettingsError, StoreError."""
+    """Open the store for writing, or only for reading if writing is impossible. Raises SettingsError, StoreError."""
     try:
         return Store(settings.store_url)
     except SchemaError:
@@ -52,9 +52,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Open the store and return it. If a stop signal comes first, return None.
 
-    If opening the store takes long, the server already answers requests. Then `/readyz` gives the reason for the wait,
-    and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises StoreError if waiting
-    would not help.
+    If opening the store takes long, the server already answers requests. Until the store is open, `/readyz` gives the
+    reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises
+    StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))

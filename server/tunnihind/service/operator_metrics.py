@@ -12,7 +12,7 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """The metrics of `PipelineRunner`. With this protocol, replicas need not import that class."""
+    """The metrics of `PipelineRunner`. With this protocol, replicas need not import `PipelineRunner`."""
 
     @property
     def is_running(self) -> bool:
@@ -24,7 +24,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the lease was last renewed. None if no server holds the lease."""
+        """The seconds since the lease was last renewed. If no server holds the lease, the value is None."""
 
 
 class Lag(Collector):
@@ -70,7 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the numbers of used and idle connections. A database in memory has no pool, and no metrics."""
+        """Yield the numbers of used and idle connections. For a database in memory, yield nothing."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

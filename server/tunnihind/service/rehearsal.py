@@ -78,7 +78,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """For each past day without a stored run, make a run. So all hours of the last 14 days have forecasts."""
+    """Make a run for each past day without a stored run, so that all hours of the last 14 days have forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))

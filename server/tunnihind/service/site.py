@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # While a server waits for its database, it opens a temporary site. This site is closed without setting
+            # A server that waits for its database opens a temporary site, and closes the site without setting
             # `stopping`.
             if stopping.is_set():
                 notify(STOPPING)

@@ -57,7 +57,7 @@ class _StoreState(NamedTuple):
     covariates: int
 
     def has_data_of(self, other: _StoreState) -> bool:
-        """Return whether the two states differ at most in their covariates."""
+        """Return whether the two states are the same, apart from their covariates."""
         return self[:-1] == other[:-1]
 
 
@@ -79,7 +79,7 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """The seconds since the last successful check of the store. None before the first check."""
+        """The seconds since the last successful check of the store. If there was no check yet, the value is None."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -124,7 +124,7 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # The pause is in real time, unlike `_clock`, because other processes change the store in real time.
+                # The pause does not use `_clock`, because other processes change the store in real time.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
@@ -178,8 +178,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The scores of the weather forecasts change daily. They are read only once an hour, because reading them takes
-        0.1 s.
+        The scores of the weather forecasts change daily. Because reading these scores takes 0.1 s, they are read only
+        once an hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -212,7 +212,7 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return the newest forecast of wind and sun for a market. If none is fresh, return None. Raises StoreError."""
+    """Return a market's newest forecast of wind and sun. If no forecast is fresh, return None. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)

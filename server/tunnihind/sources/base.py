@@ -24,8 +24,8 @@ class Quote(NamedTuple):
 class DaySheet:
     """The unchecked quotes of one source for one zone and one delivery day, in order of time.
 
-    The period of each quote lasts `step_s` seconds. If some of the source's answer was unreadable, `fault` describes
-    the problem. Otherwise, `fault` is empty.
+    The period of each quote lasts `step_s` seconds. If the source's answer was partly unreadable, `fault` describes the
+    problem. If all was readable, `fault` is empty.
     """
 
     source: str
@@ -106,7 +106,10 @@ class CovariateSource(Protocol):
 
 
 class Fault(NamedTuple):
-    """A problem with a zone's prices. `ts` is the start of the affected period, or None if the start is unreadable."""
+    """A problem with a zone's prices.
+
+    `ts` is the start of the affected period. If the start is unreadable, `ts` is None.
+    """
 
     ts: int | None
     problem: str
@@ -159,7 +162,8 @@ def with_faults(
 ) -> list[DaySheet]:
     """Return a zone's day sheets after adding `faults` to the days from `first` to `last`.
 
-    A fault is added to the delivery day of its period. If its period is unknown, the fault is added to all these days.
+    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days from `first`
+    to `last`.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -32,7 +32,7 @@ takes several times as much memory. The rows of a zone for 92 days take 0.4 MB."
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# With these limits, a timestamp in milliseconds is refused.
+# These limits refuse timestamps in milliseconds.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
@@ -53,7 +53,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """The undecoded rows of each zone. The rows of a zone that is not in the answer are empty."""
+    """The undecoded rows of each zone. If a zone is not in the answer, its rows are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()

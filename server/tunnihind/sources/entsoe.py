@@ -2,8 +2,8 @@
 
 The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
 several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
-day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover equally much
-of the day, the finer resolution is used.
+day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover the day
+equally well, the finer resolution is used.
 """
 
 from collections import defaultdict

@@ -36,14 +36,14 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values, one for each step of `step_s` seconds. An unknown value is NaN."""
+    """Consecutive values. Each value applies to `step_s` seconds. An unknown value is NaN."""
 
     start_ts: int
     step_s: int
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield pairs: the start of a known value, and this value."""
+        """Yield the pair (start, value) for each known value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -130,7 +130,7 @@ def _local(element: Element) -> str:
 
 
 def _all(element: Element, *path: str) -> list[Element]:
-    """Return the elements at a path of local names below `element`."""
+    """Return the elements below `element` at a path of local names."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 

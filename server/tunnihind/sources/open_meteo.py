@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses later.
-Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours
-after its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has
-no recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say
-which run each value comes from.
+forecasts come from the same model. So the price forecast learns from the same kind of data that it uses later. Each run
+is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after its
+initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no recent
+run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say which run
+each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -78,7 +78,7 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class PointAnswer(Struct):
-    """The hourly values at one point, by variable. `hourly["time"]` contains their instants in unix seconds."""
+    """The hourly values at one point, by variable. `hourly["time"]` contains the hours' instants in unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -181,7 +181,10 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from today (UTC) on. Return nothing if it answered less than 3 hours ago."""
+        """Return the forecast API's values from today (UTC) on.
+
+        If the API answered less than 3 hours ago, return nothing.
+        """
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
@@ -197,7 +200,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run's forecasts. Their issue time is the run's initialisation. Raises RunMissing, SourceError."""
+        """Return a run's forecasts, issued at the run's initialisation. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)

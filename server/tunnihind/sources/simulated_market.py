@@ -3,15 +3,15 @@
 All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
 relations between the values.
 
-Wind speed has a lognormal distribution around a seasonal mean. It hardly depends on the wind speed three days before.
+Wind speed has a lognormal distribution around a seasonal mean. Wind speeds three days apart are almost independent.
 Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
 day. Temperature depends on the season and the hour, and has a random part. Load depends on the local hour, on the day
 of the week, and on temperatures below 15 degrees Celsius.
 
 Residual load is the load minus wind, solar and constant power, divided by the mean load. For each zone, a supply curve
-maps a weighted mean of the Baltic and the Finnish residual load to a price. This price is multiplied by a factor that
-changes slowly over months. Then random noise is added. At midday in summer, the price can be zero or negative. On a
-cold evening without wind, the price is very high.
+maps a weighted mean of the Baltic and the Finnish residual load to a price. Each price is multiplied by a factor that
+changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero or negative.
+On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """The load and the power plants of a zone, in MW.
+    """A zone's load and power plants in MW.
 
     `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is the constant power of plants
     without fuel costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the
@@ -118,7 +118,7 @@ class SimulatedMarket:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the values of a weather variable at a point, shape (n,). They are in the variable's unit."""
+        """Return the values of a weather variable at a point, shape (n,). The values are in the variable's unit."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -166,11 +166,17 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the errors that each further day ahead adds to a forecast, shape (days, n). Their variance is 1."""
+        """Return the errors that each further day ahead adds to a forecast, shape (days, n).
+
+        Each error has variance 1.
+        """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return the sum of three random processes: for all points, for the zone and for `point`. Its variance is 1."""
+        """Return the sum of three random processes: for all points, for the zone and for `point`.
+
+        The sum has variance 1.
+        """
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)

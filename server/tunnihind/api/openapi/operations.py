@@ -240,7 +240,7 @@ def feed_operations() -> Mapping[str, Document]:
 
 
 def service_operations() -> Mapping[str, Document]:
-    """Return the operations that answer with facts about the server. The keys are the paths of the operations."""
+    """Return the operations about the server itself. The keys are the paths of the operations."""
     return {
         "/api/openapi.json": _operation(
             "getDescription",
