@@ -48,7 +48,7 @@ def history_days(days: int, least: int = MIN_DAYS) -> int:
 
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
-    """Return the answer to `GET /api/v1/forecast` as of `now`, unix seconds."""
+    """Return the answer to `GET /api/v1/forecast` as of `now` (unix seconds)."""
     limit = free_until(data.newest_settled, now)
     vat = settings.api_vat_rates
     return ForecastResponse(
@@ -62,7 +62,7 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
 
 
 def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
-    """Return the answer to `GET /api/series` as of `now`, unix seconds. `days` is limited to the range 2 to 14."""
+    """Return the answer to `GET /api/series` as of `now` (unix seconds). `days` is limited to the range 2 to 14."""
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
@@ -92,7 +92,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now`, unix seconds. `days` is limited to the range 0 to 14."""
+    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds). `days` is limited to at most 14."""
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)

@@ -49,7 +49,7 @@ class FeedAnswer(NamedTuple):
 
 
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
-    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
+    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds). Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")

@@ -50,7 +50,7 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge whether the data are complete and fresh at `now`, unix seconds.
+    """Judge whether the data are complete and fresh at `now` (unix seconds).
 
     If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. If `only_passes_on` is true,
     the server only serves data that another server stores. If the data of such a server cover the current hour, faults
@@ -80,7 +80,7 @@ def awaits_tomorrow(data: ServedData, now: int) -> bool:
 
 
 def is_late(market: Market, now: int) -> bool:
-    """Return whether tomorrow's prices should have been published by `now`, unix seconds."""
+    """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 

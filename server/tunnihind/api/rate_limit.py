@@ -23,8 +23,8 @@ _SITE_BITS: Final = 64
 class TokenBuckets:
     """A token bucket for each client.
 
-    A bucket gets `rate` tokens a second. A bucket can hold the tokens of two seconds. If there are more than
-    `max_clients` buckets, the bucket of the longest inactive client is removed. So buckets can't fill the memory.
+    A bucket gets `rate` tokens a second. A bucket can hold the tokens of two seconds. At most `max_clients` buckets are
+    kept, so that they can't fill the memory. The bucket of the longest inactive client is removed first.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -59,7 +59,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of the bucket for an address. If the text isn't an address, return None."""
+    """Return the name of the bucket for an address. If the string isn't an address, return None."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -9,7 +9,7 @@ from tunnihind.settings import Settings
 
 
 def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
-    """Return the answer to `GET /api/v1/scenarios` as of `now`, unix seconds.
+    """Return the answer to `GET /api/v1/scenarios` as of `now` (unix seconds).
 
     If `settings.full_horizon` is false, the paths cover only the hours that `/api/v1/forecast` covers.
     """

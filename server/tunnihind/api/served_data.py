@@ -135,7 +135,7 @@ server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read a market's data as of `now`, unix seconds. Raises StoreError."""
+    """Read a market's data as of `now` (unix seconds). Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     # The version is read first, so that the next call notices data that another process stores during this call.
     version = str(store.state.version())
@@ -210,7 +210,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """For each hourly run in `runs`, return the run with periods of `step_s` seconds.
+    """For each hourly run in `runs`, return the run of the same forecast with periods of `step_s` seconds.
 
     `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run belongs to an hourly
     run, a run is made in which each period has the percentiles of its hour.

@@ -31,7 +31,7 @@ type Answer = Callable[[ServedData, int, Settings], object]
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
-    """Return the Cache-Control field of an answer made at `now`, unix seconds.
+    """Return the Cache-Control field of an answer made at `now` (unix seconds).
 
     The answer is fresh for at most a minute. Until the current period of `step_s` seconds ends, a cache may serve the
     stale answer while it fetches a new answer. If the server fails, a cache may serve the stale answer for a day.

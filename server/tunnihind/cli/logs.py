@@ -86,7 +86,7 @@ class JsonLine(logging.Formatter):
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(str(line[name])))
-            # The end of a traceback is its most useful part.
+            # The last lines of a traceback are the most useful ones.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)

@@ -26,7 +26,7 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class CovariateFile:
-    """The content of a covariate file: its series by name, and the numbers of its rows and cells.
+    """The content of a covariate file: its series by name, and counts of its rows, values and empty cells.
 
     `late` is the number of values that were issued after their hour had begun. The store also keeps values that were
     issued late, but no forecast uses them.

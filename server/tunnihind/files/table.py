@@ -48,7 +48,7 @@ class Row:
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return the number in a cell, which must be finite.
+        """Return the finite number in a cell.
 
         If the cell is empty, return None. Raises ImportFileError.
         """

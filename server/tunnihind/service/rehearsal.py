@@ -29,7 +29,7 @@ class Rehearsal:
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
         """Prepare a market's rehearsal. Markets can share one `archive` for the same `instant`. Raises StoreError."""
-        model = forecaster(market)  # making the runs of past days also trains the model
+        model = forecaster(market)  # `model` also learns while it makes the runs of past days
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}

@@ -4,10 +4,10 @@ The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly 
 offshore wind (B18) and onshore wind (B19).
 
 A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
-its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets the deadlines,
-in Brussels time on the day before the delivery day. Load forecasts are due at 10:00 (article 6(2)(b)), and forecasts of
-wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last version of each forecast. So an
-archived forecast may be a little better than the version that was known at the deadline.
+its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets deadlines for
+publishing the forecasts on the day before the delivery day. Load forecasts are due at 10:00 Brussels time (article
+6(2)(b)), and forecasts of wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last version of
+each forecast. So an archived forecast may be a little better than the version that was known at the deadline.
 """
 
 import math

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model. So the price forecast learns from the same kind of data that it uses later. Each run
-is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after its
-initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no recent
-run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say which run
-each value comes from.
+The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. The price forecast must
+learn from the same kind of data that it uses later. So past and live weather forecasts come from the same model. Each
+run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after
+its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no
+recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say which
+run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.

@@ -5,8 +5,8 @@ relations between the values.
 
 Wind speed has a lognormal distribution around a seasonal mean. Wind speeds three days apart are almost independent.
 Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
-day. Temperature depends on the season and the hour, and has a random part. Load depends on the local hour, on the day
-of the week, and on temperatures below 15 degrees Celsius.
+day. Temperature depends on the season and the hour, and is partly random. Load depends on the local hour, on the day of
+the week, and on temperatures below 15 degrees Celsius.
 
 Residual load is the load minus wind, solar and constant power, divided by the mean load. For each zone, a supply curve
 maps a weighted mean of the Baltic and the Finnish residual load to a price. Each price is multiplied by a factor that

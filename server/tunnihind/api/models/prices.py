@@ -103,7 +103,7 @@ class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current hour forward, and the public part of the forecast."""
+    """Settled prices from the current hour on, and the forecast up to `freeUntil`."""
 
     backtest: BacktestOrNull
     docs: Docs
@@ -143,7 +143,7 @@ class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current quarter of an hour forward, and the public part of the forecast, by quarters."""
+    """Settled prices from the current quarter of an hour on, and the forecast, by quarters."""
 
     free_until: Annotated[
         int,
