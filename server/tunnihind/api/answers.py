@@ -92,7 +92,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds). `days` is limited to at most 14."""
+    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds). More than 14 `days` count as 14."""
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)

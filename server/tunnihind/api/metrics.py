@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus server: requests, answers, ages of the data, sources and database."""
+"""Metrics for a Prometheus server about requests, answers, sources, the database and the ages of the data."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

@@ -158,7 +158,7 @@ def redirect(name: str) -> Handler:
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Refuse a request for data while the database can't be read yet. Raises StoreError."""
+    """Refuse a request for data, because the database has not been read yet. Raises StoreError."""
     raise StoreError("nothing has been read from the store yet")
 
 

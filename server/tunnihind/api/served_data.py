@@ -68,10 +68,10 @@ class ServedData:
     For each length of a period in seconds, `series` contains the prices and forecasts. `scenarios` contains the price
     paths of the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the
     forecasts' scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held`
-    lists the held-back prices of delivery days from two days ago on. `unconfirmed` maps a zone and a day to the only
-    source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is empty. `version`
-    and `change_id` change whenever any of the data change. After a backup is restored, a `version` may repeat, but a
-    `change_id` never repeats.
+    lists the held-back prices for the last two delivery days, today and later days. `unconfirmed` maps a zone and a day
+    to the only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is
+    empty. `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
+    repeat, but a `change_id` never repeats.
     """
 
     version: str
@@ -91,7 +91,7 @@ class ServedData:
 
     @property
     def hours(self) -> ServedSeries:
-        """The served data with hourly periods."""
+        """The served prices and forecasts by hours."""
         return self.of(HOUR_S)
 
     @property
@@ -196,10 +196,10 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the prices of shorter periods, such as quarters, for all settled hours.
 
-    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
-    unknown, all periods of the hour get the hour's price. The mean price of an hour's periods always equals the price
-    of the hour. The periods of an unsettled hour are left out, even if some of their prices are known. Answers with
-    quarters must not reveal prices that hourly answers don't contain.
+    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period of an
+    hour is unknown, all periods of this hour get the price of the hour. The mean price of an hour's periods always
+    equals the price of the hour. The periods of an unsettled hour are left out, even if some of their prices are known.
+    Answers with quarters must not reveal prices that hourly answers don't contain.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)

@@ -48,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a log record as a line of text, and its traceback as more lines."""
+    """Writes a log record as a line of text, followed by the lines of its traceback."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -56,7 +56,7 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Append the request's id to the first line. In the access log, the message already has the request's id."""
+        """Append the request's id to the first line. A message of the access log already contains the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
@@ -65,7 +65,7 @@ class TextLines(logging.Formatter):
 class JsonLine(logging.Formatter):
     """Writes a log record as a JSON object on one line.
 
-    For the access log, the JSON object also has the fields of the request.
+    For the access log, the JSON object also contains the fields of the request.
     """
 
     @override

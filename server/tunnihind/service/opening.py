@@ -87,7 +87,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try to open the store until it is open. Raises SettingsError. Raises StoreError if waiting would not help."""
+    """Keep trying to open the store. Raises SettingsError. Raises StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

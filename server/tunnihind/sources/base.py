@@ -25,7 +25,7 @@ class DaySheet:
     """The unchecked quotes of one source for one zone and one delivery day, in order of time.
 
     The period of each quote lasts `step_s` seconds. If the source's answer was partly unreadable, `fault` describes the
-    problem. If all was readable, `fault` is empty.
+    problem. If the whole answer was readable, `fault` is empty.
     """
 
     source: str
@@ -78,7 +78,7 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts of weather, load, wind power or solar power, for the price forecast.
 
-    `cadence` sets the time between requests for new forecasts, and `back_fill` the pace of requests for archived
+    `cadence` sets the time between requests for new forecasts. `back_fill` sets the pace of requests for archived
     forecasts. `history_since` is the UTC day on which the source's archive begins.
     """
 
@@ -151,7 +151,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of a day's quotes from their starts. For a single quote, return the market time unit."""
+    """Work out the step of quotes from their starts. If there is only one quote, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S

@@ -53,7 +53,7 @@ class Simulated:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the weather forecast that is issued at `now`. The first of the forecast's 10 days is today (UTC)."""
+        """Return the weather forecast that is issued at `now`. The forecast covers 10 days from today (UTC) on."""
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:

@@ -149,7 +149,7 @@ class SimulatedMarket:
         return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
-        """Return each zone's prices in EUR/MWh, shape (n,). `ts` are the middles of the periods."""
+        """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
         residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
         baltic = _share(residual, ("ee", "lv", "lt"))
         finnish = _share(residual, ("fi",))

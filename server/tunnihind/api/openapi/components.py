@@ -85,7 +85,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def content(schema: str, media_type: str = JSON) -> Document:
-    """Describe the content of an answer by the name of its schema."""
+    """Describe the content of an answer with a reference to its schema."""
     return {media_type: {"schema": reference(schema)}}
 
 

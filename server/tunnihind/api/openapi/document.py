@@ -19,7 +19,7 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values of the placeholders, such as `$vat`. `say` translates English text."""
+    """Return this server's values for the placeholders, such as `$vat`. `say` translates English text."""
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = say(market.adjective)
     vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
