@@ -104,10 +104,10 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices in EUR/MWh that separate the pages' five colours. Empty if too few prices are known.
+        """The four prices in EUR/MWh that separate the pages' five colours.
 
-        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
-        equal size. Prices below zero are left out.
+        If too few prices are known, the tuple is empty. The four prices divide the hourly prices of the last 30 days
+        and of the known hours ahead into five groups of equal size. Prices below zero are left out.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -210,10 +210,10 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """For each hourly run in `runs`, return the run of the same forecast with periods of `step_s` seconds.
+    """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run belongs to an hourly
-    run, a run is made in which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run matches an hourly run, a
+    run is made in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]

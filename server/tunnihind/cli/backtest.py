@@ -41,7 +41,7 @@ def _in_existing_folder(_context: click.Context, _option: click.Parameter, path:
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """If matplotlib is missing, refuse to draw a picture before the backtest begins."""
+    """If matplotlib is missing, refuse the option `--plot` before the backtest begins."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)

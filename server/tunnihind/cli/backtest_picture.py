@@ -44,7 +44,7 @@ def save_picture(report: BacktestReport, title: str, path: Path) -> None:
 
 
 def picture(report: BacktestReport, title: str) -> Figure:
-    """Draw the reliability, the errors and the widths of the intervals by days ahead."""
+    """Draw three panels by days ahead: the reliability, the errors, and the widths of the intervals."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
