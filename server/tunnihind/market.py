@@ -1,7 +1,7 @@
 """Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
-All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
-hours), so it begins at 01:00 on the clocks of all four zones.
+All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time, with 23, 24 or 25
+hours. A delivery day begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class SeriesKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The lowest and the highest possible price, EUR/MWh."""
+    """The lowest and the highest possible price in EUR/MWh."""
 
     floor: float
     cap: float
@@ -210,7 +210,7 @@ def iso_utc(ts: int) -> str:
 
 
 def floor_hour(ts: float) -> int:
-    """Return the start of the instant's UTC hour."""
+    """Return the start of the UTC hour that contains an instant."""
     return int(ts // HOUR_S) * HOUR_S
 
 

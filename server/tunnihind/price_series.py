@@ -13,7 +13,7 @@ from tunnihind.market import HOUR_S, SeriesKey, Zone, delivery_day
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceSeries(Mapping[int, float]):
-    """Consecutive prices of one zone, EUR/MWh without VAT.
+    """Consecutive prices of one zone in EUR/MWh without VAT.
 
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.

@@ -52,9 +52,9 @@ def judge(
 ) -> Readiness:
     """Judge whether the data are complete and fresh at `now` (unix seconds).
 
-    If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. If `only_passes_on` is true,
-    the server only serves data that another server stores. If the data of such a server cover the current hour, faults
-    become warnings, because old data are better than none.
+    If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
+    server that only serves the data of another server. If `only_passes_on` is true and the data cover the current hour,
+    faults become warnings, because old data are better than none.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

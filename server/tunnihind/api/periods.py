@@ -28,7 +28,10 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served hours or quarters, in order of time. If a period is in both fields, its settled price applies."""
+    """Hours or quarters in order of time.
+
+    If a period is in both `settled` and `forecast`, the settled price applies.
+    """
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]

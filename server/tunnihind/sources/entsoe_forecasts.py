@@ -5,9 +5,10 @@ offshore wind (B18) and onshore wind (B19).
 
 A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
 its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets deadlines for
-publishing the forecasts on the day before the delivery day. Load forecasts are due at 10:00 Brussels time (article
-6(2)(b)), and forecasts of wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last version of
-each forecast. So an archived forecast may be a little better than the version that was known at the deadline.
+publishing day-ahead forecasts on the day before the delivery day. Load forecasts are due at 10:00 Brussels time
+(article 6(2)(b)), and forecasts of wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last
+version of each forecast. So an archived forecast may be a little better than the version that was known at the
+deadline.
 """
 
 import math

@@ -130,7 +130,7 @@ def _local(element: Element) -> str:
 
 
 def _all(element: Element, *path: str) -> list[Element]:
-    """Return the elements below `element` at a path of local names."""
+    """Return the elements at `path` below `element`. The path consists of local names."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 

@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Returns the simulated data that a real source would have published by the clock's time."""
+    """Publishes simulated data at the times at which a real source would publish its data."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)

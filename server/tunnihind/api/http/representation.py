@@ -139,9 +139,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    `vary` names the header fields of requests on which the body depends. If `of_api` is true, the answers have the
-    header fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are
-    serialised in advance with `date` as their Date field. An answer with a Date field may be used for at most a second.
+    The body depends on the request's header fields that `vary` names. If `of_api` is true, the answers have the header
+    fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are serialised in
+    advance with `date` as their Date field. An answer with a Date field may be used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
