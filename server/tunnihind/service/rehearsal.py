@@ -38,11 +38,14 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the forecast runs that a server would have made at `at`, by default the rehearsal's `instant`."""
+        """Make the forecast runs that a server would have made at `at`.
+
+        The default of `at` is the rehearsal's `instant`.
+        """
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at the instant `at`, by default the rehearsal's `instant`."""
+        """Return the prices known at the instant `at`. The default of `at` is the rehearsal's `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
