@@ -178,8 +178,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The scores of the weather forecasts change daily. Because reading these scores takes 0.1 s, they are read only
-        once an hour.
+        The scores of the weather forecasts change daily. Reading the scores takes 0.1 s, so they are read only once an
+        hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
