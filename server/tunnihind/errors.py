@@ -44,7 +44,7 @@ class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. If `may_pass` is
-    true, the problem may end without a change of settings, so a starting server waits until the problem ends.
+    true, the problem may end without a change of settings. A starting server waits for this end.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -65,7 +65,7 @@ class StoreLost(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A part of the store can't be read any more. `reason` contains advice for the operator."""
+    """Some data in the store can't be read any more. `reason` contains advice for the operator."""
 
 
 class LeaseLost(StoreError):
@@ -90,8 +90,8 @@ class ImportFileError(TunnihindError):
 class SourceError(TunnihindError):
     """An upstream source gave no usable answer.
 
-    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of the
-    answer that refused the request, or None. `fault` and `status` are public. The text of the error is not public,
+    `problem` is one line of at most 300 characters. `fault` is the kind of failure. If an answer refused the request,
+    `status` is the HTTP status of this answer. `fault` and `status` are public. The text of the error is not public,
     because this text may name machines of the operator's network.
     """
 

@@ -1,7 +1,7 @@
 """Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
-All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
-hours), so it begins at 01:00 on the clocks of all four zones.
+All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time, with 23, 24 or 25
+hours. A delivery day begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class SeriesKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The lowest and the highest possible price, EUR/MWh."""
+    """The lowest and the highest possible price in EUR/MWh."""
 
     floor: float
     cap: float
@@ -189,8 +189,8 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 """The markets that can be served. The keys are the zones."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
-"""The specification's rate for Estonia. The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator
-can set another rate."""
+"""The VAT rate that the API's specification sets for Estonia. The legal rate has been higher since 2025-07-01
+(`vat_rates`), so the operator can set another rate."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
@@ -210,7 +210,7 @@ def iso_utc(ts: int) -> str:
 
 
 def floor_hour(ts: float) -> int:
-    """Return the start of the instant's UTC hour."""
+    """Return the start of the UTC hour that contains an instant."""
     return int(ts // HOUR_S) * HOUR_S
 
 

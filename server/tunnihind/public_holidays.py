@@ -1,4 +1,4 @@
-"""Public holidays, which change power consumption and network charges."""
+"""Public holidays, which change power consumption and network fees."""
 
 from datetime import date
 from functools import lru_cache

@@ -21,7 +21,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return the end of the sentence "to install it, …" for an optional extra of this package."""
+    """Return the words after "to install it, " for an optional extra of this package."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -90,7 +90,7 @@ class Settings:
 
     @property
     def limits(self) -> Limits:
-        """The lowest and the highest possible price, EUR/MWh."""
+        """The lowest and the highest possible price in EUR/MWh."""
         return Limits(self.price_floor, self.price_cap)
 
     @property
@@ -128,7 +128,7 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate, or None if the legal rate of each date applies.
+        """The operator's own VAT rate. If the legal rate of each date applies, the value is None.
 
         If the operator has set the newest legal rate, the operator follows the law, so the property is None. In
         Estonia, the property is also None if the operator has set the specification's rate.

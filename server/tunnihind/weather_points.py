@@ -84,7 +84,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region, whose weather influences the zone's price most.
+    """Return the places in a zone's region, because their weather influences the zone's price most.
 
     If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers.
     """

@@ -20,7 +20,7 @@ from tunnihind.forecast.scoring.scores import Scores
 
 
 def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
-    """Return the answer to `GET /api/v1/accuracy` as of `now`, unix seconds."""
+    """Return the answer to `GET /api/v1/accuracy` as of `now` (unix seconds)."""
     return AccuracyResponse(
         now=now,
         made_at=data.made_at,

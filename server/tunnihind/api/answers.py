@@ -36,19 +36,19 @@ from tunnihind.settings import Settings
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
-"""Days of history in `/api/series`: the default, the minimum and the maximum."""
+"""The number of days of history in `/api/series`: the default, the minimum and the maximum."""
 
 _KEPT_QUARTERS: Final = 4096
-"""More quarters than the longest answer has."""
+"""The number of cached quarters. The longest answer contains fewer quarters."""
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Return the number of days of history, limited to the served range."""
+    """Limit a requested number of days of history to the range from `least` to `MAX_DAYS`."""
     return min(max(days, least), MAX_DAYS)
 
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
-    """Return the answer to `GET /api/v1/forecast` as of `now`, unix seconds."""
+    """Return the answer to `GET /api/v1/forecast` as of `now` (unix seconds)."""
     limit = free_until(data.newest_settled, now)
     vat = settings.api_vat_rates
     return ForecastResponse(
@@ -62,7 +62,7 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
 
 
 def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
-    """Return the answer to `GET /api/series` as of `now`, unix seconds. `days` is limited to the served range."""
+    """Return the answer to `GET /api/series` as of `now` (unix seconds). `days` is limited to the range 2 to 14."""
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
@@ -92,7 +92,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now`, unix seconds. `days` is limited to the served range."""
+    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds). More than 14 `days` count as 14."""
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
@@ -103,7 +103,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # An answer with history includes the current quarter's forecast, so that its series has no gap.
+        # An answer with history includes the current quarter's forecast, so that its forecasts have no gap.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -111,7 +111,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 
 def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields that all answers about prices share."""
+    """Return the fields with which all answers about prices begin."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": data.market.code,
@@ -136,7 +136,7 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    """Yield the settled prices from the hour that begins at `start` (unix seconds) on."""
+    """Yield the start and the settled price of each hour that begins at `start` or later."""
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 
@@ -156,7 +156,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # Compute the skill from the rounded errors, so that a client can check the skill.
+    # The skill is computed from the rounded errors, so that clients can compute the same skill from the answer.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
@@ -194,6 +194,6 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return an answer's fields with the percentiles in EUR/MWh without VAT and in EUR/kWh with VAT."""
+    """Return the fields that contain the percentiles, in EUR/MWh without VAT and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -21,12 +21,12 @@ PRICES: Final = ("consumer", "market")
 
 
 VAT_RATE: Final = "Tunnihind-VAT-Rate"
-"""The header field with the VAT rates of a feed's prices. The body can't have them, because other programs set its
-format."""
+"""The header field with the VAT rates of a feed's prices. The body can't contain these rates, because other programs
+set the body's format."""
 
 
 class Feed(NamedTuple):
-    """A request for a feed: the format, the step in seconds, and the kind of price from `PRICES`."""
+    """A request for a feed: the format, the step in seconds, and the kind of price (one of `PRICES`)."""
 
     reader: Reader
     step_s: int
@@ -42,14 +42,14 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A feed's body, not yet encoded as JSON, and the additional header fields."""
+    """The body of a feed, not yet encoded as JSON, and the header fields that only feeds have."""
 
     body: object
     fields: Mapping[str, str]
 
 
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
-    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
+    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds). Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
@@ -77,12 +77,12 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the settled or forecast price of each period from the market's last midnight on.
+    """Yield the settled or forecast price of each period from the last local midnight on.
 
-    A period without a settled price has the forecast's median. If the period has begun, the median comes from the
-    newest forecast made before its start. The prices have no gap, because other programs assume that each price holds
-    until the next price starts. The prices begin after the newest gap in the past, and end at the first gap in the
-    future. If the current price is unknown, the prices begin with the next known price.
+    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
+    from the newest forecast made before the period's start. The prices have no gap, because other programs assume that
+    each price holds until the next price starts. The prices begin after the newest gap in the past, and end at the
+    first gap in the future. If the current price is unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -104,8 +104,8 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
 def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh.
 
-    With VAT, the result has 4 decimals, as everywhere in the API. Without VAT, the result is exact. Negative zero
-    becomes zero.
+    A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT has at most 5 decimals, and
+    is not rounded. Negative zero becomes zero.
     """
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
@@ -118,7 +118,7 @@ def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
 
 
 def _header_value(rates: VatRates, start: int, end: int) -> str:
-    """Write the VAT rates that apply from `start` to `end` as a header's value.
+    """Return the value of the header field `VAT_RATE` for prices from `start` to `end`.
 
     For example, `0.22, 0.24;from=1751317200` means 22% at first, and 24% from the instant 1751317200 on.
     """

@@ -17,12 +17,12 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk, but not old data. Each part of the server has at most one problem."""
+    """The server's problems, such as a full disk, but not old data. Each component reports at most one problem."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """Warnings for the operator, by the reporting part of the server."""
+        """Warnings for the operator, by the component that reports them."""
         self.another_keeps_data_fresh = False
         """True while another server keeps the data fresh. That other server then reports old data and failed writes."""
         self.stuck: str | None = None
@@ -30,7 +30,7 @@ class Troubles:
         needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of a part of the server, or remove the problem if `reason` is None."""
+        """Set the problem of the component `who`. If `reason` is None, remove the problem."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -50,11 +50,11 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge whether the data are complete and fresh at `now`, unix seconds.
+    """Judge whether the data are complete and fresh at `now` (unix seconds).
 
-    If `pipeline_expected` is true, a last refresh that is too long ago also counts as a fault. If `only_passes_on` is
-    true and the data cover the current hour, faults become warnings, because old data behind a load balancer are better
-    than no data.
+    If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
+    server that only serves the data of another server. If `only_passes_on` is true and the data cover the current hour,
+    faults become warnings, because old data are better than none.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
@@ -80,7 +80,7 @@ def awaits_tomorrow(data: ServedData, now: int) -> bool:
 
 
 def is_late(market: Market, now: int) -> bool:
-    """Return whether tomorrow's prices should have been published by `now`, unix seconds."""
+    """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 

@@ -29,12 +29,12 @@ _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _UNCHANGING: Final = "public, max-age=31536000, immutable"
 
 type ReadPrices = Callable[[int, int], PriceHistory]
-"""Takes the start and the end of a time span. Returns the prices of the periods that begin within it. Raises
+"""Takes the start and the end of a time span. Returns the prices of the periods that begin within the span. Raises
 StoreError."""
 
 type AreConfirmed = Callable[[int, int], bool]
-"""Takes the start and the end of a time span. Returns whether no second source can still contradict its prices. Raises
-StoreError."""
+"""Takes the start and the end of a time span. Returns false if a second source can still contradict prices of the span.
+Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Month:
     def parse(cls, text: str, market: Market, now: int) -> Self:
         """Parse a month such as `2025-11`.
 
-        Raises ParameterError if the text isn't a month in the form YYYY-MM. Raises NotServed for a month before
-        `FIRST`, or after the month of `now`.
+        Raises ParameterError if the text isn't a month in the form YYYY-MM. Raises NotServed if the month is before
+        `FIRST`, or has not begun at `now`.
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
@@ -64,12 +64,12 @@ class Month:
 
 
 class MonthReader:
-    """Reads the prices of a month from the store, and makes the answer."""
+    """Reads the prices of a month from the store, and makes the answer to `GET /api/v1/history`."""
 
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """If `is_lasting` is false, as in a demo or a rehearsal, no month may be cached for ever."""
+        """If `is_lasting` is false, as in a demo or a rehearsal, clients may not cache any month for ever."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -113,7 +113,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether an answer has all prices of the month, and whether each traded quarter has its own price."""
+    """Return whether an answer contains all prices of the month, and a separate price for each traded quarter."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

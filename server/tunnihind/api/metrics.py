@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus server: requests, answers, ages of the data, sources and database."""
+"""Metrics for a Prometheus server about requests, answers, sources, the database and the ages of the data."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -20,7 +20,7 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 
 class Served(Collector):
-    """Collects the age, the state, the tier and the accuracy of the served data."""
+    """Collects metrics of the served data: their age and state, and the tier and accuracy of the forecast."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._snapshots = snapshots
@@ -69,7 +69,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
 
 
 def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
-    """Yield metrics about the forecasts' inputs, and about the forecasts' accuracy over the last 30 days."""
+    """Yield the metrics of the forecast: the tier of its inputs, and its accuracy over the last 30 days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
     for data in there:
         if (run := data.hours.run) is not None:
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server, in a separate registry."""
+    """All metrics of one server. Each `Metrics` object has its own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -167,5 +167,5 @@ class Metrics:
             self.registry.register(collector)
 
     def exposition(self) -> bytes:
-        """Return all samples in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)

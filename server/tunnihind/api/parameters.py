@@ -35,7 +35,10 @@ def required(query: MultiMapping[str], name: str, advice: str) -> str:
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter's value, or None without the parameter. Raises ParameterError for a repeated parameter."""
+    """Return a parameter's value. If the request doesn't have the parameter, return None.
+
+    Raises ParameterError for a repeated parameter.
+    """
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -43,7 +46,7 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return a parameter's value, which must be one of `choices` (by default the first). Raises ParameterError."""
+    """Return a parameter's value, one of `choices`. The first choice is the default. Raises ParameterError."""
     default, *_ = choices
     given = optional(query, name)
     if given is None:
@@ -54,5 +57,5 @@ def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str
 
 
 def shown(value: str) -> str:
-    """Quote and shorten a value for an error text."""
+    """Return a value in quotes for an error text. A long value is shortened."""
     return repr(value[:_SHOWN])

@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
+"""Selects the settled prices and the forecasts that the API serves, by hours or by quarters."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter that has only the price of its hour."""
+    """A settled price in EUR/MWh without VAT. `hourly` is true for a quarter if only the price of its hour is known."""
 
     ts: int
     eur_mwh: float
@@ -28,7 +28,10 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served periods of one step, in order of time. If `settled` and `forecast` overlap, settled prices count."""
+    """Hours or quarters in order of time.
+
+    If a period is in both `settled` and `forecast`, the settled price applies.
+    """
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]
@@ -37,8 +40,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    The newest run gives the forecasts of its future periods. A period that has begun has the newest forecast made
-    before its start, exactly as issued. If `settings.full_horizon` is false, the forecast ends at `free_until`.
+    The forecast of a future period comes from the newest run. The forecast of a period that has begun is the newest
+    forecast made before its start, exactly as issued. If `settings.full_horizon` is false, the forecast ends with the
+    public window.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

@@ -23,8 +23,8 @@ _SITE_BITS: Final = 64
 class TokenBuckets:
     """A token bucket for each client.
 
-    A bucket gets `rate` tokens a second, up to the tokens of two seconds. If there are more than `max_clients` buckets,
-    the bucket of the client that has been inactive longest is dropped, so that buckets can't fill the memory.
+    A bucket gets `rate` tokens a second. A bucket can hold the tokens of two seconds. At most `max_clients` buckets are
+    kept, so that they can't fill the memory. The bucket of the longest inactive client is removed first.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -35,7 +35,7 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token from the client's bucket and return 0, or return the seconds until the bucket has a token."""
+        """Take a token of the client and return 0. If no token is left, return the seconds until the next token."""
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -49,9 +49,9 @@ class TokenBuckets:
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
-    Behind a trusted proxy, the client is the last address of X-Forwarded-For. Without a trusted proxy, the client is
-    the other end of the connection. An IPv6 address is replaced by its /64 network, because one client can use all
-    addresses of that network.
+    If `trust_proxy` is true, the client is the last address in X-Forwarded-For. Otherwise, the client is the other end
+    of the connection. An IPv6 address is replaced by its /64 network, because one client can use all addresses of that
+    network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
@@ -59,14 +59,14 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of the bucket for an address. If the text isn't an address, return None."""
+    """Return the name of the bucket for an address. If the string isn't an address, return None."""
     try:
         address = ip_address(text)
     except ValueError:
         return None
     if not isinstance(address, IPv6Address):
         return str(address)
-    # A socket for both IPv4 and IPv6 reports an IPv4 client as ::ffff:192.0.2.1.
+    # A socket for both IPv4 and IPv6 reports the IPv4 client 192.0.2.1 as ::ffff:192.0.2.1.
     return str(address.ipv4_mapped or IPv6Network((int(address), _SITE_BITS), strict=False))
 
 

@@ -13,7 +13,7 @@ from typing import Final
 FIELD: Final = "X-Request-Id"
 
 _VALID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
-"""The accepted ids. Their characters can't end a log line or one of its fields."""
+"""The accepted ids. Their characters can't end a log line or a field of a log line."""
 _MADE_BYTES: Final = 8
 
 _CURRENT: Final = ContextVar("request_id", default="")
@@ -22,7 +22,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    If `given` isn't exactly one valid id, make a new id.
+    `given` lists the ids in the request's header. If there is not exactly one valid id, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)

@@ -27,15 +27,15 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MOST_READERS: Final = 2
-"""The number of requests that may read from the store at the same time. Months and tables of scores are counted
-separately."""
+"""The number of requests that may read from the store at the same time. Requests for months and requests for tables of
+scores are counted separately."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
 def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
-    """Handle requests for a resource that takes no query string."""
+    """Handle requests for a resource that accepts no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A `?` with nothing after it is accepted.
@@ -99,7 +99,7 @@ class _StoreReaders:
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`, or with a problem if the store is busy or can't be read."""
+        """Answer with the result of `read`. If the store is busy or can't be read, answer with a problem."""
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -147,7 +147,7 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect a zone's address to the address with a final slash, which the pages' relative addresses need."""
+    """Redirect a zone's address to its form with a final slash. The pages' relative addresses need this slash."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
@@ -158,7 +158,7 @@ def redirect(name: str) -> Handler:
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Refuse a request for data while the database can't be read yet. Raises StoreError."""
+    """Refuse a request for data, because the database has not been read yet. Raises StoreError."""
     raise StoreError("nothing has been read from the store yet")
 
 

@@ -9,9 +9,9 @@ from tunnihind.settings import Settings
 
 
 def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
-    """Return the answer to `GET /api/v1/scenarios` as of `now`, unix seconds.
+    """Return the answer to `GET /api/v1/scenarios` as of `now` (unix seconds).
 
-    Without `settings.full_horizon`, the paths cover only the hours of the forecast in `/api/v1/forecast`.
+    If `settings.full_horizon` is false, the paths cover only the hours that `/api/v1/forecast` covers.
     """
     ts, paths = _served_paths(data, now, settings)
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
@@ -26,7 +26,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the served hours, and the prices of these hours on each price path, EUR/MWh."""
+    """Return the starts of the served hours, and the prices in EUR/MWh of each path at these hours."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

@@ -1,6 +1,6 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-A table covers at most a year, and has a row for each day of issue and each number of days ahead.
+A table covers at most a year. For each day of issue, the table has a row for each number of days ahead.
 """
 
 import csv
@@ -31,7 +31,7 @@ DEFAULT_DAYS: Final = 366
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
-"""The forecasts behind the plans, in the order of `Savings`."""
+"""The kinds of savings, in the order of the fields of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
@@ -73,7 +73,7 @@ class ScoreTable:
 
 
 def table(days: Iterable[DayScores]) -> bytes:
-    """Write scores as CSV, with the names of the columns first. The cell of an unknown figure is empty."""
+    """Return scores as CSV. The first row names the columns. The cell of an unknown figure is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -105,5 +105,5 @@ def _savings(plan: Savings | None) -> list[str]:
 
 
 def _number(value: float, decimals: int) -> str:
-    """Write a number. NaN becomes an empty text, and negative zero becomes zero."""
+    """Return a number as a string. NaN becomes an empty string, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""The data behind the API's answers, as read from the store."""
+"""The data from which the API's answers are made, as read from the store."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ from tunnihind.store.witnesses import Witness
 
 
 class Percentiles(NamedTuple):
-    """The forecast of one period, EUR/MWh without VAT."""
+    """The forecast of one period in EUR/MWh without VAT."""
 
     p10: float
     p50: float
@@ -41,13 +41,14 @@ class Percentiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedSeries:
-    """A zone's served data for periods of one step.
+    """The served prices and forecasts of one zone, either by hours or by quarters.
 
-    `settled` has the unrounded prices of the last 30 days and of all known periods ahead, and at least the newest known
-    price. If an hour is settled, all quarters of the hour have a price. `known_by_hour` has the starts of the quarters
-    for which only the hour's price is known. `issued` has the newest forecast made before each past or future period,
-    exactly as issued. `run` is the newest forecast run. If no run of this step was made, each period of `run` has the
-    percentiles of its hour. `backtest` is the score of the model's forecasts of past days.
+    `settled` contains the unrounded prices of the last 30 days and of the known periods ahead. If all known prices are
+    older than 30 days, `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour
+    have a price. `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each
+    past or future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the
+    newest forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour.
+    `backtest` is the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -62,14 +63,15 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 
 @dataclass(frozen=True)
 class ServedData:
-    """The data behind all answers of a market, as read from the store at one moment.
+    """The data from which all answers about a market are made, as read from the store at one moment.
 
-    `series` maps a period's length in seconds to the prices and forecasts. `scenarios` has the price paths of the
-    newest hourly run, or is None if the run has no paths. `accuracy` has the forecasts' scores over the last 7, 30 and
-    90 delivery days. `months` has the forecasts' scores by month. `held` has the sources' held-back answers for the
-    last days. `unconfirmed` maps a zone and a day to the only source that gave prices for that day. With a single
-    source of prices, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change. After a
-    backup is restored, a `version` may repeat, but a `change_id` never repeats.
+    For each length of a period in seconds, `series` contains the prices and forecasts. `scenarios` contains the price
+    paths of the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the
+    forecasts' scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held`
+    lists the held-back prices for the last two delivery days, today and later days. `unconfirmed` maps a zone and a day
+    to the only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is
+    empty. `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
+    repeat, but a `change_id` never repeats.
     """
 
     version: str
@@ -84,25 +86,28 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds, or an empty series if there are none."""
+        """Return the served data for periods of `step_s` seconds. If there are no such data, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
     def hours(self) -> ServedSeries:
-        """The served data with hourly periods."""
+        """The served prices and forecasts by hours."""
         return self.of(HOUR_S)
 
     @property
     def made_at(self) -> int | None:
-        """The instant of the newest forecast, unix seconds, or None without a forecast."""
+        """The instant in unix seconds at which the newest forecast was made.
+
+        If there is no forecast, the value is None.
+        """
         return self.hours.run.made_at if self.hours.run else None
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices (EUR/MWh) that separate the pages' five colours, or nothing if too few prices are known.
+        """The four prices in EUR/MWh that separate the pages' five colours.
 
-        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
-        equal size. Prices below zero are left out.
+        If too few prices are known, the tuple is empty. The four prices divide the hourly prices of the last 30 days
+        and of the known hours ahead into five groups of equal size. Prices below zero are left out.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -115,22 +120,22 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices are listed for this many past days. The sources are asked for these days every hour.
-"""
+"""Held-back and unconfirmed prices are listed for this many past days. The prices of these days are requested from the
+sources every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
-"""A day more than the longest served history."""
+"""A day more than the longest history that the API serves, in seconds."""
 _PRICES_S: Final = 30 * DAY_S
-"""The span of the prices behind the colour scale, seconds."""
+"""The colour scale is computed from the prices of this many past seconds."""
 
 
 CLOCKS_DIFFER_S: Final = 300
-"""The clocks of two servers may differ by this many seconds. A run from further in the future was made with a wrong
-clock."""
+"""The clocks of two servers may differ by this many seconds. If a run was made further in the future, the clock of its
+server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read a market's data as of `now`, unix seconds. Raises StoreError."""
+    """Read a market's data as of `now` (unix seconds). Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     # The version is read first, so that the next call notices data that another process stores during this call.
     version = str(store.state.version())
@@ -163,14 +168,14 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios, or None if the scenarios don't belong to the run."""
+    """Return the scenarios if they belong to the run. Otherwise, return None."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
 class SettledPrices(NamedTuple):
-    """The settled prices of one step.
+    """Settled prices, either by hours or by quarters.
 
-    `known_by_hour` has the starts of the periods for which only the hour's price is known.
+    `known_by_hour` contains the starts of the quarters for which only the hour's price is known.
     """
 
     prices: PriceSeries
@@ -189,12 +194,12 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of shorter periods, such as quarters, in each settled hour.
+    """Return the prices of shorter periods, such as quarters, for all settled hours.
 
-    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
-    unknown, all periods of the hour get the hour's price. The mean of an hour's periods is always the hour's price. The
-    periods of an unsettled hour are left out, even if some of their prices are known. Answers with quarters must not
-    reveal prices that hourly answers hold back.
+    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period of an
+    hour is unknown, all periods of this hour get the price of the hour. The mean price of an hour's periods always
+    equals the price of the hour. The periods of an unsettled hour are left out, even if some of their prices are known.
+    Answers with quarters must not reveal prices that hourly answers don't contain.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -205,10 +210,10 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Return the runs of step `step_s` that belong to the hourly `runs`, in the order of `runs`.
+    """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs of step `step_s`, newest first. If no stored run belongs to an hourly run, make a run in
-    which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run matches an hourly run, a
+    run is made in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -219,9 +224,9 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return the newest forecast made before each period, exactly as issued. All runs must have the same step."""
+    """For each period, return the newest forecast made before it, as issued. All runs must have the same step."""
     # The newest run is written last, so that its forecasts overwrite older forecasts. If two runs were made in the same
-    # second, the forecasts of the earlier run in `runs` are kept.
+    # second, the one that comes first in `runs` is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -4,11 +4,12 @@ By itself, aiohttp refuses some requests in plain text, before any middleware ru
 problem answer, counts every request and gives each request an id.
 
 By itself, aiohttp accepts any number of connections, and keeps a silent connection for an hour. This server closes a
-connection if the head of a request takes too long, and closes the least useful connections if there are too many.
+connection if the head of a request takes too long. If there are too many connections, this server closes the least
+useful ones.
 
-Because no option of aiohttp limits connections, this file overrides two undocumented parts of aiohttp: `_make_server`,
-and the callbacks of `RequestHandler`. Besides this file, only `http/representation.py` overrides undocumented parts of
-aiohttp.
+Because no option of aiohttp limits connections, this file overrides undocumented methods of aiohttp: `_make_server`,
+and the callbacks of `RequestHandler`. Besides this file, only `http/representation.py` overrides undocumented methods
+of aiohttp.
 """
 
 import asyncio
@@ -37,8 +38,8 @@ STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 """Set when the server has to stop. After that, each answer closes its connection."""
 
 HEAD_S: Final = 10.0
-"""The longest time for a request's head, seconds. The first head's time begins with the connection. A later head's time
-begins with its first byte."""
+"""The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
+when the connection opens. For a later request, it begins with the head's first byte."""
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
@@ -46,12 +47,12 @@ ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o 
 """The Combined Log Format, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""If there are too many connections, one in 20 is closed. Choosing them needs a sort, so several are closed together.
-"""
+"""If there are too many connections, one in 20 is closed. Choosing the connections needs a sort, so many are closed at
+once."""
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` takes the `options`."""
+    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` gets the `options`."""
 
     def __init__(
         self,
@@ -104,13 +105,13 @@ def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stop
 
 
 def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
-    """Turn a refusal by aiohttp, such as of an unknown path or a wrong method, into a problem answer."""
+    """Return the problem answer for an error of aiohttp, such as an unknown path or a wrong method."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the matched route's name, or one name for all unknown paths, so that names can't fill the memory."""
+    """Return the name of a request's route. All unknown paths get one name, so that names can't fill the memory."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
@@ -163,8 +164,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        Idle connections that never sent a request come first, then other idle connections (the longest idle first),
-        then busy connections.
+        The order is: idle connections that never sent a request, other idle connections (the longest idle first), and
+        busy connections.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
@@ -192,7 +193,7 @@ class _Protocol(web.RequestHandler):
         if self._request_count > heads:
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
-            # No request is being handled, so the received bytes are part of the next request's head.
+            # No request is being handled, so the received bytes belong to the head of the next request.
             self._head_timer = self._loop.call_later(HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:

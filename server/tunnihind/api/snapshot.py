@@ -1,4 +1,4 @@
-"""Makes answers from the served data, at most once a second and only on request.
+"""Makes answers from the served data. Each answer is made at most once a second, and only if it is requested.
 
 An answer depends only on the data and the current second, so all requests within a second get the same body.
 """
@@ -31,7 +31,7 @@ type Answer = Callable[[ServedData, int, Settings], object]
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
-    """Return the Cache-Control field of an answer made at `now`, unix seconds.
+    """Return the Cache-Control field of an answer made at `now` (unix seconds).
 
     The answer is fresh for at most a minute. Until the current period of `step_s` seconds ends, a cache may serve the
     stale answer while it fetches a new answer. If the server fails, a cache may serve the stale answer for a day.
@@ -42,7 +42,7 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds a market's served data and the answers made from them, for use in the event loop's thread only."""
+    """A market's served data, and the answers made from these data. Only the event loop's thread may use a snapshot."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
         """Make a snapshot for the settings' market. All snapshots of a server share one `troubles` object."""
@@ -106,7 +106,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return a resource's answer for this second. The answer's tag changes with each period of `step_s` seconds."""
+        """Return a resource's current answer. The answer's tag changes with each period of `step_s` seconds."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -125,7 +125,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # The Date field is the machine's time even in a rehearsal, because caches compare it with their clocks.
+                # The Date field is the machine's time even in a rehearsal, because caches compare this field with their
+                # clocks.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )

@@ -27,7 +27,7 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Tables may take this many columns, even if the terminal is narrower."""
+"""Tables are at least this many columns wide, even if the terminal is narrower."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -41,7 +41,7 @@ def _in_existing_folder(_context: click.Context, _option: click.Parameter, path:
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """If matplotlib is missing, refuse to draw a picture before the backtest begins."""
+    """If matplotlib is missing, refuse the option `--plot` before the backtest begins."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)

@@ -1,4 +1,4 @@
-"""Draws a backtest's report by days ahead.
+"""Draws the results of a backtest for each number of days ahead.
 
 The left panel shows the share of prices below each percentile. The right panels show the errors and the widths of the
 intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
@@ -44,7 +44,7 @@ def save_picture(report: BacktestReport, title: str, path: Path) -> None:
 
 
 def picture(report: BacktestReport, title: str) -> Figure:
-    """Draw the reliability, the errors and the widths of the intervals by days ahead."""
+    """Draw three panels by days ahead: the reliability, the errors, and the widths of the intervals."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")

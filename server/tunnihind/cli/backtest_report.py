@@ -202,7 +202,7 @@ def _savings(scores: PlanScores) -> dict[str, float]:
 
 
 def _or_null(value: float) -> float | None:
-    """Return a number, or None instead of NaN, because JSON has no NaN."""
+    """Return the number. Return None instead of NaN, because JSON has no NaN."""
     return None if math.isnan(value) else value
 
 

@@ -27,7 +27,7 @@ _NO_ANSWER: Final = 3
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:
-    """Send each source one small request, and report faults. No database is needed.
+    """Send small requests to each source, and report faults. No database is needed.
 
     The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only fault is a
     missing answer.

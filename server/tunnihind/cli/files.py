@@ -41,8 +41,8 @@ def import_() -> None:
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee[,lv,lt,fi]. The column ts has the start of the period in unix seconds UTC. An empty cell means
-    an unknown price. If a line is invalid, the whole file is refused.
+    The columns are ts,ee[,lv,lt,fi]. The column ts contains the start of the period in unix seconds UTC. An empty cell
+    means an unknown price. If a line is invalid, the whole file is refused.
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:

@@ -33,7 +33,7 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a table with the percentiles of each hour in local time, as numbers and as a drawing."""
+    """Return a table of the hours in local time. Each row shows the percentiles as numbers and as a drawing."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):
@@ -62,7 +62,7 @@ def origin(run: Run) -> Iterator[str]:
 
 
 def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
-    """Draw p10 to p90 as a line and p50 as a mark on a scale from `low` to `high`."""
+    """Draw the interval from p10 to p90 as a line, and p50 as a mark. The scale begins at `low` and ends at `high`."""
     at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
     line = [" "] * _WIDTH
     line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)

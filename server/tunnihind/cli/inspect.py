@@ -25,7 +25,7 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices are listed if they are at most this old, in seconds."""
+"""Unconfirmed prices are listed if they are at most this many seconds old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows, or None if there are no data for a run."""
+    """Return the run that `serve --as-of` shows. If there are no data for a run, return None."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:

@@ -13,7 +13,7 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""The most characters of a log line. Without a limit, clients could cause very long lines."""
+"""A log line has at most this many characters. Without a limit, clients could cause very long lines."""
 
 _ACCESS: Final = {
     "remote_address": "client",
@@ -48,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a log record as a line of text, and its traceback as more lines."""
+    """Writes a log record as a line of text, followed by the lines of its traceback."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -56,7 +56,7 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Append the request's id to the first line. In the access log, the message already has the request's id."""
+        """Append the request's id to the first line. A message of the access log already contains the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
@@ -65,7 +65,7 @@ class TextLines(logging.Formatter):
 class JsonLine(logging.Formatter):
     """Writes a log record as a JSON object on one line.
 
-    For the access log, the JSON object also has the fields of the request.
+    For the access log, the JSON object also contains the fields of the request.
     """
 
     @override
@@ -86,7 +86,7 @@ class JsonLine(logging.Formatter):
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(str(line[name])))
-            # The end of a traceback is its most useful part.
+            # The last lines of a traceback are the most useful ones.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)

@@ -17,7 +17,8 @@ _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
-"""The longest accepted forecast. Without this limit, a mistyped instant would make a series of a million hours."""
+"""The longest accepted forecast in hours. Without this limit, a mistyped instant would make a series of a million
+hours."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
@@ -25,7 +26,7 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class CovariateFile:
-    """The content of a covariate file: its series by name, and the numbers of its rows and cells.
+    """The content of a covariate file: its series by name, and counts of its rows, values and empty cells.
 
     `late` is the number of values that were issued after their hour had begun. The store also keeps values that were
     issued late, but no forecast uses them.

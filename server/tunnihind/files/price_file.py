@@ -60,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield the prices in lists, in order of time. Each list has the prices of up to 5,000 rows."""
+        """Yield the prices in lists, in order of time. Each list contains the prices of up to 5,000 rows."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -107,7 +107,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
 
 
 def _price(row: Row, zone: Zone, limits: Limits) -> float:
-    """Return a zone's price in a row, or NaN for an empty cell. Raises ImportFileError."""
+    """Return a zone's price in a row. If the cell is empty, return NaN. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:
         return nan
@@ -118,7 +118,7 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 
 
 def _steps(ts: Instants) -> NDArray[np.int32]:
-    """Return the step of each row in seconds. The rows are in order of time.
+    """Return the step of each row in seconds. The rows must be in order of time.
 
     If no two rows of the file are less than an hour apart, all steps are an hour. In a file with quarters, each
     delivery day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day
@@ -144,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the shortest time between two rows in seconds, or infinity for fewer than two rows."""
+    """Return the shortest time between two rows in seconds. If there are fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

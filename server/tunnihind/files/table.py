@@ -48,7 +48,10 @@ class Row:
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return a cell's finite number, or None for an empty cell. Raises ImportFileError."""
+        """Return the finite number in a cell.
+
+        If the cell is empty, return None. Raises ImportFileError.
+        """
         text = self._cells[column].strip()
         if not text:
             return None

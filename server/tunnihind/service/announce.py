@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
-Home Assistant looks for the service type `_tunnihind._tcp`. Like Home Assistant, a server that listens on all addresses
-announces only its machine's address in the local network. Clients can't reach the addresses of tunnels and container
-bridges.
+Home Assistant looks for the service type `_tunnihind._tcp`. If a server listens on all addresses, only its machine's
+address in the local network is announced. Home Assistant does the same. Clients can't reach the addresses of tunnels
+and container bridges.
 """
 
 import logging
@@ -125,7 +125,7 @@ def reachable_addresses(hosts: Iterable[str]) -> list[str]:
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the address from which the machine would send multicast packets, or None without a network."""
+    """Return the address from which the machine sends multicast packets. If there is no network, return None."""
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # For a datagram socket, `connect` only chooses the route and sends nothing.

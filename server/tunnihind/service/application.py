@@ -45,7 +45,7 @@ NAME: Final = "Tunnihind"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedZone:
-    """The data and functions from which the server makes the answers of one zone.
+    """The data and functions from which the server makes the answers about one zone.
 
     `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
     `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the prices of that month for
@@ -72,10 +72,10 @@ def create_app(
 ) -> web.Application:
     """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
-    The first zone is served at the root path, and each further zone at a path with the zone's name. Without an
-    `instance_id`, `/api/about` answers 503 (Service Unavailable). With `pipeline_expected`, `/readyz` also fails if the
-    last refresh of the data is too old. `mode` appears in `/api/about` and on the pages. Once `stopping` is set,
-    `/readyz` fails and each answer closes its connection.
+    The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
+    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
+    refresh of the data is overdue. `mode` appears in `/api/about` and on the pages. Once `stopping` is set, `/readyz`
+    fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

@@ -1,4 +1,4 @@
-"""Runs work of the server in the background."""
+"""Runs tasks of the server in the background."""
 
 import asyncio
 import logging

@@ -1,4 +1,7 @@
-"""Checks each configured source with small requests by the pipeline's own clients, without a database."""
+"""Checks each configured source with small requests.
+
+The check uses the same clients as the pipeline, but no database.
+"""
 
 import asyncio
 import math
@@ -32,8 +35,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` names the end of the data in the answer. `faults` lists the faults of the answer. `has_answered` is false if
-    the source can't be reached, or refuses requests at the moment.
+    `reach` describes until when the answer contains data. `faults` lists the faults of the answer. `has_answered` is
+    false if the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -80,7 +83,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Yield a text for each group of zones whose prices end on the same day."""
+    """Describe the end of the prices, for each group of zones whose prices end on the same day."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -126,7 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return in words until when values are known, and faults such as an end before `least_until`."""
+    """Describe until when values are known, and list the faults. Values that end before `least_until` are a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

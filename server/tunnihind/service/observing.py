@@ -13,14 +13,14 @@ class Progress(Protocol):
     """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of `total` parts are finished."""
+        """Show how much of the work `what` is finished: `done` of `total`."""
 
 
 class LoggedProgress:
     """Logs the progress of long work on a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """After every tenth of the work, log the number of finished parts."""
+        """After each tenth of the work, log `done` and `total`."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 

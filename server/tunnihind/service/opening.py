@@ -50,11 +50,11 @@ def open_replica(settings: Settings) -> Store:
 
 
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Return the store once it is open, or None if a stop signal comes first.
+    """Open the store and return it. If a stop signal comes first, return None.
 
-    If opening the store takes long, the server already answers requests: `/readyz` gives the reason for the wait, and
-    all resources with data answer 503 (Service Unavailable). Raises SettingsError, and StoreError if waiting would not
-    help.
+    If opening the store takes long, the server already answers requests. Until the store is open, `/readyz` gives the
+    reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises
+    StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -87,7 +87,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try to open the store until it is open. Raises SettingsError, and StoreError if waiting would not help."""
+    """Keep trying to open the store. Raises SettingsError. Raises StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

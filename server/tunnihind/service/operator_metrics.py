@@ -12,7 +12,7 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """The metrics of `PipelineRunner`, as a protocol so that replicas need not import that class."""
+    """The metrics of `PipelineRunner`. With this protocol, replicas need not import `PipelineRunner`."""
 
     @property
     def is_running(self) -> bool:
@@ -24,7 +24,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the lease was last renewed, or None if no server holds the lease."""
+        """The seconds since the lease was last renewed. If no server holds the lease, the value is None."""
 
 
 class Lag(Collector):
@@ -49,7 +49,7 @@ class PipelineLease(Collector):
         self._runner = runner
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Yield the state of the lease."""
+        """Yield the metrics of the lease."""
         runner = self._runner
         meaning = "1 if this server runs the pipeline: it holds the lease. Over all servers this is 1."
         yield GaugeMetricFamily("tunnihind_pipeline_held", meaning, 0 if runner is None else int(runner.is_running))
@@ -70,7 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the numbers of used and idle connections, or nothing for a database in memory, which has no pool."""
+        """Yield the numbers of used and idle connections. For a database in memory, yield nothing."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

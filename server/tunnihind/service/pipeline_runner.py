@@ -18,7 +18,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline without a step for this many seconds is stuck. Even the slowest source takes only minutes."""
+"""A pipeline that makes no progress for this many seconds is stuck. Even the slowest request takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
 """If the database does not answer within this many seconds, the database may be out of reach. The pipeline must not
@@ -28,8 +28,8 @@ continue without the database."""
 class PipelineRunner:
     """Runs the pipeline while this process holds the lease.
 
-    The other servers check every second whether the lease's holder is alive, and one of them takes over a dead holder's
-    lease.
+    The other servers check every second whether the lease's holder is alive. If the holder is dead, another server
+    takes over the lease.
     """
 
     def __init__(
@@ -54,7 +54,10 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since this or another server last renewed the lease, or None if no server holds the lease."""
+        """The seconds since this or another server last renewed the lease.
+
+        If no server holds the lease, the value is None.
+        """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
@@ -86,7 +89,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # A lost or read-only database has already been logged.
+            # The log already says that the database is lost or read-only.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -102,11 +105,14 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Return whether a claim gets the lease, or None if the database doesn't answer. Raises StoreError."""
+        """Claim the lease, and return whether this server holds it.
+
+        If the database doesn't answer, return None. Raises StoreError.
+        """
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled, so the next `_ask` waits for the same claim.
+        # A thread that waits for the network can't be cancelled, so the next call of `_ask` waits for the same claim.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")

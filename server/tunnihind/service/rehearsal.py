@@ -29,7 +29,7 @@ class Rehearsal:
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
         """Prepare a market's rehearsal. Markets can share one `archive` for the same `instant`. Raises StoreError."""
-        model = forecaster(market)  # making the runs of past days also trains the model
+        model = forecaster(market)  # `model` also learns while it makes the runs of past days
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -38,19 +38,22 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the forecast runs that a server would have made at `at`, by default the rehearsal's `instant`."""
+        """Make the forecast runs that a server would have made at `at`.
+
+        The default of `at` is the rehearsal's `instant`.
+        """
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at the instant `at`, by default the rehearsal's `instant`."""
+        """Return the prices known at the instant `at`. The default of `at` is the rehearsal's `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun that was known at `at`, or None if no forecast was fresh."""
+        """Return the newest forecast of wind and sun that was known at `at`. If no forecast was fresh, return None."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the last instant up to `at` at which new prices became known, or None without a known price."""
+        """Return the last instant up to `at` at which new prices became known. If no price was known, return None."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
@@ -78,7 +81,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make the runs of past days without a stored run, so that all hours of the last 14 days have forecasts."""
+    """Make a run for each past day without a stored run, so that all hours of the last 14 days have forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -87,7 +90,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the instants of issue of the last 15 days and of today that are before `instant`, oldest first."""
+    """For the last 15 days and today, yield the instants of issue before `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

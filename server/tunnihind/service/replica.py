@@ -40,7 +40,7 @@ async def serve_replica(settings: Settings) -> None:
 
 
 def _readable(store: Store) -> Store:
-    """Return the store if this version of Tunnihind can still read the store. Raises SchemaError."""
+    """Return the store. Raises SchemaError if this version of Tunnihind can't read the store any more."""
     store.require_readable()
     return store
 

@@ -29,7 +29,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MOST_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
-"""The number of descriptors reserved for the database, the sources and the model's process."""
+"""The number of file descriptors reserved for the database, the sources and the model's process."""
 
 
 @asynccontextmanager
@@ -45,10 +45,10 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """While this context is open, serve `zones` on the host and port of the settings.
 
-    With `settings.announce` and an `instance_id`, the server is announced on the local network. Once the yielded event
-    is set, `/readyz` fails, and each answer closes its connection. If a stop signal ends the context, the server still
-    answers requests for `drain_seconds`, so that a load balancer can switch to another server. Raises SettingsError if
-    the port is not available.
+    If `settings.announce` is true and `instance_id` is given, the server is announced on the local network. Once the
+    yielded event is set, `/readyz` fails, and each answer closes its connection. If a stop signal ends the context, the
+    server still answers requests for `drain_seconds`, so that a load balancer can switch to another server. Raises
+    SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -83,7 +83,8 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # When the database is ready, a server closes its temporary site without setting `stopping`.
+            # A server that waits for its database opens a temporary site, and closes the site without setting
+            # `stopping`.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

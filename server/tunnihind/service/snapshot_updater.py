@@ -26,12 +26,12 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The store is checked this often for writes of other processes, in seconds. Such a process may be an import, or the
-server with the pipeline."""
+"""The pause in seconds between checks of the store for writes of other processes. Such a process may be an import, or
+the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces no changes, and
-a connection pool may not pass announcements on."""
+"""The pause in seconds between checks of the store if announcements of changes do not arrive. A standby database
+announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The pause is random, so that not all servers connect to the database again at the same moment."""
@@ -57,7 +57,7 @@ class _StoreState(NamedTuple):
     covariates: int
 
     def has_data_of(self, other: _StoreState) -> bool:
-        """Return whether the two states differ at most in their covariates."""
+        """Return whether the two states are the same, apart from their covariates."""
         return self[:-1] == other[:-1]
 
 
@@ -71,7 +71,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """The content of the dashboards besides the snapshots, by zone."""
+        """The data of the dashboards that the snapshots don't contain, by zone."""
         self._is_failing = False
         self._is_notified = False
         self._caught_up_at: float | None = None
@@ -79,7 +79,7 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """The seconds since the last successful check of the store, or None before the first check."""
+        """The seconds since the last successful check of the store. If there was no check yet, the value is None."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -124,13 +124,13 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # The pause is in real time, unlike `_clock`, because other processes change the store in real time.
+                # The pause does not use `_clock`, because other processes change the store in real time.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the seconds until the next check of the store, if no change is announced before."""
+        """Return the seconds until the next check of the store, if no change is announced earlier."""
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -154,11 +154,12 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the store's state, each zone's `ServedData` (None if already served), and each zone's `Surroundings`.
+        """Return the store's state, the `ServedData` of each zone, and the `Surroundings` of each zone.
 
-        The states of the sources are always read, because each request to a source changes its state.
+        If the store's data are already served, None is returned instead of `ServedData`. The states of the sources are
+        always read, because each request to a source changes its state.
         """
-        # All reads are from the same moment, so that the version belongs to the data.
+        # All reads see the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -177,7 +178,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The weather forecasts' scores, which change daily, are read only once an hour, because reading takes 0.1 s.
+        The scores of the weather forecasts change daily. Reading the scores takes 0.1 s, so they are read only once an
+        hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -202,7 +204,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`, or remove the warning if the text is empty."""
+        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -210,7 +212,7 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return the newest forecast of wind and sun for a market, or None if no forecast is fresh. Raises StoreError."""
+    """Return a market's newest forecast of wind and sun. If no forecast is fresh, return None. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)

@@ -14,7 +14,7 @@ ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Send a state to the service manager. If the variable `NOTIFY_SOCKET` is not set, there is no service manager."""
+    """Send a state to the service manager. Without the environment variable `NOTIFY_SOCKET`, do nothing."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -24,7 +24,7 @@ def notify(state: str) -> None:
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report twice per watchdog period that the server is alive, unless it is stuck and should be restarted."""
+    """Twice per watchdog period, report that the server is alive. If the server must be restarted, report nothing."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

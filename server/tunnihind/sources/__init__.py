@@ -5,9 +5,9 @@
 `elering` fetches the prices of all four zones from Elering, without a key. Elering is the most trusted source. `entsoe`
 fetches prices from ENTSO-E with the operator's token. `entsoe_forecasts` fetches ENTSO-E's day-ahead forecasts of load,
 wind and solar power. `entsoe_xml` parses ENTSO-E's documents. `open_meteo` fetches live and archived weather forecasts
-for the places of `tunnihind.weather_points`. `simulated` gives the data of `simulated_market`, for the demo and for
+for the places of `tunnihind.weather_points`. `simulated` provides the data of `simulated_market`, for the demo and for
 tests.
 
-All network traffic uses `upstream`. A source does not use the store, and does not judge prices. The pipeline decides
-when each source gets a request. `tunnihind.settling` decides which prices are settled.
+All network requests are sent by `upstream`. A source does not use the store, and does not judge prices. The pipeline
+decides when each source gets a request. `tunnihind.settling` decides which prices are settled.
 """

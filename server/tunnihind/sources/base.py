@@ -10,7 +10,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The most quotes of a day that are kept. The longest day has 100 quarters. A day with more quotes is refused."""
+"""At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more quotes is refused."""
 
 
 class Quote(NamedTuple):
@@ -22,10 +22,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """One source's quotes, not checked yet, for one zone and one delivery day, in order of time.
+    """The unchecked quotes of one source for one zone and one delivery day, in order of time.
 
-    The period of each quote lasts `step_s` seconds. `fault` describes an unreadable part of the source's answer, or is
-    empty.
+    The period of each quote lasts `step_s` seconds. If the source's answer was partly unreadable, `fault` describes the
+    problem. If the whole answer was readable, `fault` is empty.
     """
 
     source: str
@@ -44,8 +44,8 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or day are
-        unreadable, their sheets have a `fault`. Raises SourceError.
+        If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or a day are
+        unreadable, the sheets of this zone or day have a `fault`. Raises SourceError.
         """
 
 
@@ -65,8 +65,8 @@ class Cadence:
 class BackFill:
     """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
-    The earliest request for a day is `after_s` seconds after the day's start. At most `an_hour` days are requested
-    within an hour, and at most `a_day` days within 24 hours.
+    A day is not requested earlier than `after_s` seconds after its start. At most `an_hour` days are requested within
+    an hour, and at most `a_day` days within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -78,7 +78,7 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts of weather, load, wind power or solar power, for the price forecast.
 
-    `cadence` sets the time between requests for new forecasts, and `back_fill` the pace of requests for archived
+    `cadence` sets the time between requests for new forecasts. `back_fill` sets the pace of requests for archived
     forecasts. `history_since` is the UTC day on which the source's archive begins.
     """
 
@@ -92,7 +92,7 @@ class CovariateSource(Protocol):
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
+        """Return whether the source may have a forecast at `now` that is newer than the last result of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name.
@@ -106,7 +106,10 @@ class CovariateSource(Protocol):
 
 
 class Fault(NamedTuple):
-    """A problem with a zone's prices. `ts` is the start of the affected period, or None if the start is unreadable."""
+    """A problem with a zone's prices.
+
+    `ts` is the start of the affected period. If the start is unreadable, `ts` is None.
+    """
 
     ts: int | None
     problem: str
@@ -148,7 +151,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of a day's quotes from their starts. With only one quote, return the market time unit."""
+    """Work out the step of quotes from their starts. If there is only one quote, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -157,9 +160,10 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's day sheets with faults added. Only the days from `first` to `last` get a fault.
+    """Return a zone's day sheets after adding `faults` to the days from `first` to `last`.
 
-    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days.
+    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days from `first`
+    to `last`.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -34,8 +34,9 @@ def configured(
 ) -> Sources:
     """Return the sources that the server uses with `settings`.
 
-    Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used unless it is switched off. `session`
-    comes from `upstream.open_session`. `forecast_zones` are the zones whose forecasts are requested from ENTSO-E.
+    Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used if `settings.weather` is true.
+    `session` comes from `upstream.open_session`. `forecast_zones` are the zones whose forecasts are requested from
+    ENTSO-E.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []

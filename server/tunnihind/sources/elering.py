@@ -26,13 +26,13 @@ _MAX_DAYS: Final = 92
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""A zone's rows are read one by one only if the rows have at most this many bytes, because such reading takes several
-times as much memory. The rows of a zone for 92 days have 0.4 MB."""
+"""A zone's rows are read one by one only if the rows have at most this many bytes, because reading rows one by one
+takes several times as much memory. The rows of a zone for 92 days take 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# Timestamps in milliseconds lie outside the years 2000 to 2100, so they are refused.
+# With these limits, a timestamp in milliseconds is invalid.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
@@ -53,7 +53,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """The undecoded rows of each zone. The rows of a zone that is not in the answer are empty."""
+    """The undecoded rows of each zone. If a zone is not in the answer, its rows are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()

@@ -2,8 +2,8 @@
 
 The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
 several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
-day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover equally much
-of the day, the finer resolution is used.
+day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover the day
+equally well, the finer resolution is used.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ AREAS: Final[Mapping[str, str]] = {
 """Energy identification codes (EIC) of the bidding zones."""
 
 _MAX_DAYS: Final = 90
-"""An answer has at most 100 documents, one for each day's prices."""
+"""The most days that one request covers. An answer contains at most 100 documents, one for each day's prices."""
 
 # After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
@@ -88,7 +88,7 @@ class EntsoePrices:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
         Each zone needs a separate request. Raises SourceError if the first zone's request fails, or if no zone can be
-        read. If another zone can't be read, the `fault` of the zone's sheets describes the problem.
+        read. If only some zones can't be read, the `fault` of their sheets describes the problem.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 

@@ -4,10 +4,11 @@ The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly 
 offshore wind (B18) and onshore wind (B19).
 
 A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
-its deadline, because the platform does not give the time of publication. According to Regulation (EU) 543/2013, load
-forecasts must be published by 10:00 Brussels time on the day before the delivery day (article 6(2)(b)), and forecasts
-of wind and solar power by 18:00 (article 14(2)(d)). Because the platform keeps only the last version of each forecast,
-an archived forecast may be a little better than the forecast that was known at the deadline.
+its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets deadlines for
+publishing day-ahead forecasts on the day before the delivery day. Load forecasts are due at 10:00 Brussels time
+(article 6(2)(b)), and forecasts of wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last
+version of each forecast. So an archived forecast may be a little better than the version that was known at the
+deadline.
 """
 
 import math
@@ -73,7 +74,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return the hourly means of each series that the platform gives in a readable form."""
+        """Return the hourly means of each readable series, by the name of the series."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -114,7 +115,7 @@ def deadline(name: str, day: date) -> int:
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean of each hour in MW, from the finest resolution at which all values of the hour are known.
+    """Return hourly means in MW, each from the finest resolution at which all values of the hour are known.
 
     Raises BadAnswer if the values aren't in megawatts.
     """
@@ -136,7 +137,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Return the sum for each hour that all `parts` have, because any other sum would be too low."""
+    """Return the sums for the hours that all `parts` contain. The sum for any other hour would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

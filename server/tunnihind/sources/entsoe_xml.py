@@ -1,9 +1,9 @@
 """Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
-Elements are found by their local name, because the namespace contains a version that changes. The length of a Period
-comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. If the curve type is A03, a
-document leaves out a Point whose value repeats the value before it. Points may be in any order. Values before the first
-Point are unknown.
+Elements are found by their local name, because their namespace contains a version number that changes. The length of a
+Period comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. If the curve type is
+A03, a document leaves out a Point whose value repeats the value before it. Points may be in any order. Values before
+the first Point are unknown.
 """
 
 import math
@@ -36,14 +36,14 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values, one for each step of `step_s` seconds. An unknown value is NaN."""
+    """Consecutive values. Each value applies to `step_s` seconds. An unknown value is NaN."""
 
     start_ts: int
     step_s: int
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield the start and the value of each step with a known value."""
+        """Yield the pair (start, value) for each known value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -57,7 +57,7 @@ class TimeSeries:
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return the value of an attribute, or None if the attribute is missing."""
+        """Return the text of an attribute. If the attribute is missing, return None."""
         return self.attributes.get(name)
 
 
@@ -79,16 +79,16 @@ class Acknowledgement:
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Parse a document. `redact` is applied to each text of the document.
+    """Parse a document. `redact` is applied to the text of each element.
 
-    Raises BadAnswer if the body is not a market document, or declares a document type.
+    Raises BadAnswer if the body is not a market document, or contains a DOCTYPE declaration.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
         parser.feed(body)
         root = parser.close()
     except DefusedXmlException:
-        raise BadAnswer(SOURCE, "its XML declares a document type, which no market document does") from None
+        raise BadAnswer(SOURCE, "its XML contains a DOCTYPE declaration, which no market document does") from None
     except (ParseError, ValueError, LookupError) as error:
         raise BadAnswer(SOURCE, f"its answer is not XML: {redact(str(error))}") from None
     kind = _local(root)
@@ -100,7 +100,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds an XML tree of limited size and depth, without attributes. `redact` is applied to each text."""
+    """Builds an XML tree of limited size and depth, without attributes. `redact` is applied to each element's text."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ def _local(element: Element) -> str:
 
 
 def _all(element: Element, *path: str) -> list[Element]:
-    """Return the elements at a path of local names below `element`."""
+    """Return the elements at `path` below `element`. The path consists of local names."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 
@@ -188,7 +188,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # The length is checked first, because int() raises ValueError for a very long text.
+    # The length is checked first, because int() raises ValueError for a very long string.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses later.
-Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours
-after its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has
-no recent run, the forecast API is used. The forecast API gives the newest values of the same model, but not the run of
-each value.
+The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. The price forecast must
+learn from the same kind of data that it uses later. So past and live weather forecasts come from the same model. Each
+run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after
+its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no
+recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say which
+run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -47,8 +47,8 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today. A
-mean of the past hour is given at the end of its hour."""
+"""The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today.
+The service gives the mean of an hour at the end of the hour."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -56,13 +56,13 @@ _LONG_RUN_S: Final = 240 * HOUR_S
 _SHORT_RUN_S: Final = 144 * HOUR_S
 """The seconds that the runs of 06 and 18 UTC cover."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""If no more than these seconds are missing at the end of a run, the run counts as complete. The last steps of a run
+"""If no more than these seconds are missing at the end of a run, the run counts as complete. The last values of a run
 are 6 hours apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
 run is complete."""
 _CANDIDATES: Final = 4
-"""The number of newest runs that are tried. A day has this many runs."""
+"""The number of newest runs that are tried: the runs of one day."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """The seconds between requests to the forecast API while no run is available."""
 
@@ -78,7 +78,7 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class PointAnswer(Struct):
-    """The hourly values at one point, by variable. `hourly["time"]` gives the instants of the values, unix seconds."""
+    """The hourly values at one point, by variable. `hourly["time"]` contains the hours' instants in unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -181,11 +181,14 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from today (UTC) on, or nothing if it answered less than 3 hours ago."""
+        """Return the forecast API's values from today (UTC) on.
+
+        If the API answered less than 3 hours ago, return nothing.
+        """
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
-            _LOG.warning("%s; the forecast API is asked instead", error)
+            _LOG.warning("%s; the forecast API is used instead", error)
         today = datetime.fromtimestamp(now, UTC).date()
         last = today + timedelta(days=FORECAST_DAYS - 1)
         found = await self._ask(
@@ -197,7 +200,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run's forecasts, issued at the time of its initialisation. Raises RunMissing, SourceError."""
+        """Return a run's forecasts. The issue time is the run's initialisation. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -303,7 +306,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the end of the hourly or daily limit in `problem`, or 0 if `problem` names no limit.
+    """If `problem` names an hourly or daily limit, return the seconds until the limit ends. Otherwise, return 0.
 
     An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """

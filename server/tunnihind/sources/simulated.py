@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Returns the simulated data that a real source would have published by the clock's time."""
+    """Publishes simulated data at the times at which a real source would publish its data."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -53,11 +53,11 @@ class Simulated:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the weather forecast that is issued at `now`. The first of the forecast's 10 days is today (UTC)."""
+        """Return the weather forecast that is issued at `now`. The forecast covers 10 days from today (UTC) on."""
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the forecasts made so far at 06 UTC on the days from `first` to `last`."""
+        """Return the past forecasts that were issued at 06 UTC on the days from `first` to `last`."""
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
@@ -97,9 +97,10 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each day's revision at each of the leads `lead_s` (seconds), shape (days, leads).
+    """Return the weights of the daily errors in a forecast's error, shape (days, instants).
 
-    The error of a forecast is the weighted sum of its revisions, one for each day of lead.
+    `lead_s` are the seconds from the issue of the forecast to each instant. The error at an instant is the weighted sum
+    of daily errors, one for each day from the issue to the instant.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights

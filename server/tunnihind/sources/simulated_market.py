@@ -3,15 +3,15 @@
 All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
 relations between the values.
 
-Wind speed has a lognormal distribution around a seasonal mean, and hardly depends on the wind speed three days before.
+Wind speed has a lognormal distribution around a seasonal mean. Wind speeds three days apart are almost independent.
 Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
-day. Temperature depends on the season and the hour, and has a random part. Load depends on the local hour, on the day
-of the week, and on temperatures below 15 degrees Celsius.
+day. Temperature depends on the season and the hour, and is partly random. Load depends on the local hour, on the day of
+the week, and on temperatures below 15 degrees Celsius.
 
-Residual load is load minus wind, solar and constant power, as a share of the mean load. A supply curve maps each zone's
-own mix of the Baltic and the Finnish residual load to a price. The price is multiplied by a level that drifts over
-months, and has random noise. At midday in summer, the price can be zero or negative. On a cold evening without wind,
-the price is very high.
+Residual load is the load minus wind, solar and constant power, divided by the mean load. For each zone, a supply curve
+maps a weighted mean of the Baltic and the Finnish residual load to a price. Each price is multiplied by a factor that
+changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero or negative.
+On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# The supply curve maps residual load, as a share of the mean load, to a price.
+# Points of the supply curve: residual load as a share of the mean load, and price in EUR/MWh.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
-"""The clock of all four zones."""
+"""The time zone of the clocks in all four price zones."""
 
 # The load in each local hour, as a share of the day's mean load.
 _LOAD_SHAPE: Final = (
@@ -45,14 +45,14 @@ _WEEKEND: Final = 0.92
 _SATURDAY: Final = 5
 
 _DRAWS: Final = 4
-"""One step of Philox's counter yields four numbers. The sum of the four is close enough to a normal distribution."""
+"""The generator Philox yields four numbers at a time. The distribution of their sum is close enough to normal."""
 
 
 class Noise:
     """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
     Each number depends only on the seed, the stream and the time. The generator (Philox) is counter-based, so it can
-    jump straight to the numbers for any time.
+    compute the numbers for any time directly.
     """
 
     def __init__(self, seed: int) -> None:
@@ -70,7 +70,7 @@ class Noise:
         index = knot.astype(np.int64)
         first = int(index.min())
         values = self._draw(stream, first, int(index.max()) - first + 2)
-        # Cosine and sine as weights keep the variance at 1 between two knots.
+        # Because the weights are a cosine and a sine, the variance is 1 between two knots too.
         angle = (3.0 - 2.0 * fraction) * fraction**2 * (np.pi / 2)
         process: Floats = values[index - first] * np.cos(angle) + values[index - first + 1] * np.sin(angle)
         return process
@@ -87,7 +87,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """The load and the power plants of a zone, in MW.
+    """A zone's load and power plants in MW.
 
     `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is the constant power of plants
     without fuel costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the
@@ -118,7 +118,7 @@ class SimulatedMarket:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the values of a weather variable at a point, in the variable's unit, shape (n,)."""
+        """Return the values of a weather variable at a point, shape (n,). The values are in the variable's unit."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -128,14 +128,14 @@ class SimulatedMarket:
                 return self.radiation(point, ts)
 
     def wind_speed(self, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the wind speed at hub height, m/s."""
+        """Return the wind speed at hub height in m/s."""
         driver = self._driver("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
         mean = 7.6 + 0.9 * _season(ts)
         speed: Floats = np.clip(mean * np.exp(0.42 * driver - 0.09), 0.1, 40.0)
         return speed
 
     def temperature(self, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the air temperature, degrees Celsius."""
+        """Return the air temperature in degrees Celsius."""
         mean = 7.5 - 0.9 * (point.latitude - 57.0) - 11.0 * _season(ts)
         solar_time = ts + point.longitude / 360.0 * DAY_S
         daily = (2.8 - 1.8 * _season(ts)) * np.cos(2 * np.pi * (solar_time / DAY_S - 15 / 24))
@@ -143,13 +143,13 @@ class SimulatedMarket:
         return temperature
 
     def radiation(self, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the shortwave radiation on the ground, W/m2."""
+        """Return the shortwave radiation on the ground in W/m2."""
         clouds = self._driver("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
         clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
         return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
-        """Return each zone's prices in EUR/MWh, shape (n,). Each of the instants `ts` is the middle of a period."""
+        """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
         residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
         baltic = _share(residual, ("ee", "lv", "lt"))
         finnish = _share(residual, ("fi",))
@@ -166,11 +166,17 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the error, of variance 1, that each day of lead adds to a forecast, shape (days, n)."""
+        """Return the errors that each further day ahead adds to a forecast, shape (days, n).
+
+        Each error has variance 1.
+        """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return the sum of three random processes (of all points, of the zone and of `point`), with variance 1."""
+        """Return the sum of three random processes: for all points, for the zone and for `point`.
+
+        The sum has variance 1.
+        """
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -206,7 +212,7 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load without heating at the instants `ts`, shape (n,). A weekday's mean load is 1."""
+    """Return the load without heating at the instants `ts`, shape (n,). The unit is the mean load of a weekday."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]

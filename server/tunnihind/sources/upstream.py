@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources use this module. This module raises only errors of `tunnihind.errors`. An error quotes only one
-line of an answer, without the operator's secret, because errors are shown in logs and on web pages. An error does not
-keep the whole answer in memory.
+All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. An error quotes
+only one line of an answer, and hides the operator's secret. Errors are shown in logs and on web pages. An error does
+not keep the whole answer in memory.
 """
 
 import asyncio
@@ -91,14 +91,15 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the User-Agent header for requests to sources, with the operator's contact if it is set."""
+    """Return the User-Agent header for requests to sources. If `contact` is not empty, the header includes it."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources, without cookies and with the proxies that the environment variables name.
+    """Open the HTTP session for all sources.
 
-    Also make the library `stamina` log retries with `_log_retry`.
+    The session keeps no cookies, and uses the proxies that environment variables name. Also make the library `stamina`
+    log retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
@@ -167,7 +168,10 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error, or the seconds to wait if the source asked for a short pause."""
+        """Return whether to retry after an error.
+
+        If the source asked for a short pause, return the pause in seconds.
+        """
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -203,8 +207,7 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the redirect leads to another host, or to a protocol other than https and the configured
-        protocol.
+        Raises BadAnswer if the redirect leads to another host, or changes the protocol to anything but https.
         """
         try:
             url = asked.join(URL(location))
@@ -251,7 +254,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait according to a Retry-After header of seconds or a date (RFC 9110, 10.2.3)."""
+        """Parse a Retry-After header of seconds or a date (RFC 9110, 10.2.3), and return the seconds to wait."""
         if header is None:
             return None
         if header.strip().isdecimal():

@@ -114,7 +114,7 @@ REMOTE = '<!DOCTYPE l SYSTEM "http://127.0.0.1:1/evil.dtd"><l/>'
 @pytest.mark.parametrize("body", [LAUGHS, EXTERNAL, REMOTE])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_hostile_xml_is_refused_by_its_document_type(body: str, encoding: str) -> None:
-    with pytest.raises(BadAnswer, match="declares a document type"):
+    with pytest.raises(BadAnswer, match="contains a DOCTYPE declaration"):
         parse_document(body.encode(encoding))
 
 

@@ -298,8 +298,8 @@ async def test_the_forecast_api_serves_while_no_run_can_be_had_every_three_hours
     assert len(stitched_again) == 1
     server.published_after_s = 0
     assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT + 6 * HOUR_S}
-    assert [message for message in caplog.messages if "asked instead" in message] == [
-        "open-meteo: there is no run of the last 24 hours; the forecast API is asked instead"
+    assert [message for message in caplog.messages if "used instead" in message] == [
+        "open-meteo: there is no run of the last 24 hours; the forecast API is used instead"
     ]
 
 

@@ -25,7 +25,7 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""The header fields that describe the API. Pages and their files don't have these fields."""
+"""The header fields of answers of the API. Pages and their files don't have these fields."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of all answers except pages.
@@ -72,13 +72,14 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""The codings that the server can send. The coding with the smallest bodies is first. If a client accepts several
-codings equally, the first of them is chosen."""
+"""The content codings that the server supports. The coding that makes the smallest bodies comes first. If a client
+accepts several codings equally, the first of them is chosen."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of identity if a client doesn't name it. It is lower than any weight that a client can name, except 0."""
+"""The weight of the coding `identity` if a client doesn't name this coding. All weights that clients can name are
+higher, except 0."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
@@ -88,7 +89,7 @@ def accepted_coding(request: web.Request) -> Coding:
 
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
-    """Choose the content coding for an Accept-Encoding field value. If no coding is acceptable, choose identity."""
+    """Choose the content coding for an Accept-Encoding value. If no coding is acceptable, choose `identity`."""
     weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
@@ -102,7 +103,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield the members of an Accept field's value in lower case, each with its weight. Invalid members are skipped."""
+    """Yield each member of an Accept field's value in lower case, with its weight. Invalid members are skipped."""
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
@@ -130,14 +131,14 @@ def has_already(request: web.Request, tag: str) -> bool:
 
 
 def is_current(if_none_match: str, tag: str) -> bool:
-    """Return whether an If-None-Match field value is `*` or contains the tag.
+    """Return whether the value of an If-None-Match field is `*` or contains the tag.
 
-    Because the opaque `tag` includes its double quotes, it doesn't match a part of a longer tag. The comparison is
-    weak: `W/` before a tag is ignored (RFC 9110, section 8.8.3.2).
+    `tag` must include its double quotes, so that it is not found inside a longer tag. The comparison is weak: `W/`
+    before a tag is ignored (RFC 9110, section 8.8.3.2).
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 
 
 def _field(lines: Iterable[str]) -> str:
-    """Join the lines of a list field, as RFC 9110 section 5.3 says."""
+    """Join the values of a repeated header field into one value (RFC 9110, section 5.3)."""
     return ",".join(lines)

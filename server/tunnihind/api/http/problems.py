@@ -25,7 +25,7 @@ DETAILS: Final[Mapping[int, str]] = {
 
 
 class Problems:
-    """Makes problem answers with types that link to the API reference."""
+    """Makes problem answers. The `type` of a problem links to the API reference."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url

@@ -17,12 +17,12 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""A serialised message in two parts: the first line and the rest. The request's id is sent between these parts."""
+"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent between the two."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer to any number of requests.
+    """An answer that can be sent to any number of clients.
 
     `message` is the whole HTTP message, serialised once for all clients. If `message` is None, aiohttp serialises each
     response. With `message`, the server answers 1.7 times as many requests in the same processor time
@@ -112,7 +112,7 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding, with its opaque `tag` in double quotes, and the answers 200 and 304."""
+    """The answers 200 and 304 for a body in one content coding. `tag` is the body's entity tag in double quotes."""
 
     tag: str
     ok: PreparedAnswer
@@ -139,9 +139,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
-    that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
-    in advance with `date` as their Date field, so the answers may be used for at most a second.
+    The body depends on the request's header fields that `vary` names. If `of_api` is true, the answers have the header
+    fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are serialised in
+    advance with `date` as their Date field. An answer with a Date field may be used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

@@ -1,5 +1,5 @@
-"""The types of the API's answers, for their JSON, the OpenAPI document and the tests.
+"""The types of the API's answers. The answers' JSON, the OpenAPI document and the tests use these types.
 
 The API's specification sets the names of schemas and fields, the order of fields, and the required fields. Descriptions
-are `string.Template`s, in which the OpenAPI document replaces placeholders such as `$vat` with the server's values.
+are `string.Template`s. In the OpenAPI document, the server's values replace placeholders such as `$vat`.
 """

@@ -16,7 +16,7 @@ def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe the start of an hour or a quarter. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
+    """Describe a field with the start of a period. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 

@@ -1,4 +1,4 @@
-"""The types of the answers about prices, except EMHASS's feed, which is a plain mapping of times to prices."""
+"""The types of the answers about prices. EMHASS's feed needs no type, because it is a mapping of times to prices."""
 
 from typing import Annotated
 
@@ -103,7 +103,7 @@ class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current hour forward, and the public part of the forecast."""
+    """Settled prices from the current hour on, and the forecast up to `freeUntil`."""
 
     backtest: BacktestOrNull
     docs: Docs
@@ -143,7 +143,7 @@ class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current quarter of an hour forward, and the public part of the forecast, by quarters."""
+    """Settled prices from the current quarter of an hour on, and the forecast, by quarters."""
 
     free_until: Annotated[
         int,
@@ -196,7 +196,7 @@ class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """The price history, and a forecast series without gaps from the past to the future, for the dashboard."""
+    """The price history for the dashboard, and a series of forecasts without gaps from the past to the future."""
 
     now: Now
     last_refresh: LastRefresh = None

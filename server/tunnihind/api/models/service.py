@@ -62,8 +62,8 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
         list[float],
         Meta(
             description="Four prices, EUR/MWh, between the five colours from cheap to expensive. Each colour has a "
-            "fifth of the last 30 days' hours with a price of zero or more. Prices below zero have another colour. "
-            "Empty before prices are known.",
+            "fifth of the hourly prices of the last 30 days and the known hours ahead. Prices below zero have another "
+            "colour, and don't count. Empty before prices are known.",
             examples=[[21.4, 58.7, 84.3, 121.9]],
         ),
     ]

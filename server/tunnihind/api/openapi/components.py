@@ -1,4 +1,4 @@
-"""The shared parts of the OpenAPI document: header fields, problem answers, schemas and examples."""
+"""The components of the OpenAPI document: header fields, problem answers, schemas and examples."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -39,7 +39,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 
 
 def cached(body: Document, *fields: str) -> Document:
-    """Describe the answers 200 and 304 of a cacheable resource. `body` is the content of the answer 200.
+    """Describe the answers 200 and 304 of a cacheable resource. `body` describes the content of the answer 200.
 
     `fields` are the additional header fields of this resource.
     """
@@ -62,7 +62,7 @@ def fresh(description: str, body: Document) -> Document:
 
 
 def problems(*statuses: int) -> Document:
-    """Return references to the shared problem answers."""
+    """Return references to the problem answers with these statuses."""
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
 
 
@@ -85,7 +85,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def content(schema: str, media_type: str = JSON) -> Document:
-    """Describe the content of an answer by the name of its schema."""
+    """Describe the content of an answer with a reference to its schema."""
     return {media_type: {"schema": reference(schema)}}
 
 
@@ -164,7 +164,7 @@ _SCHEMAS: Final = (
 )
 
 _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
-"""Each field in EUR/kWh, with its field in EUR/MWh."""
+"""Maps each field in EUR/kWh to the field with the same price in EUR/MWh."""
 
 
 def schema_components(vat: VatRates) -> Document:

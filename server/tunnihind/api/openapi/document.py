@@ -19,7 +19,7 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return the value of each placeholder, such as `$vat`, on this server. `say` translates English text."""
+    """Return this server's values for the placeholders, such as `$vat`. `say` translates English text."""
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = say(market.adjective)
     vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
@@ -104,7 +104,7 @@ def openapi_document(settings: Settings) -> Document:
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Replace the placeholders in every text of a document. A `$` in a regular expression stays."""
+    """Replace the placeholders in every string of a document. A `$` in a regular expression is not replaced."""
     match node:
         case dict():
             return {key: _fill_in(value, words) for key, value in node.items()}

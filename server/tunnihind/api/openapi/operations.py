@@ -240,7 +240,7 @@ def feed_operations() -> Mapping[str, Document]:
 
 
 def service_operations() -> Mapping[str, Document]:
-    """Return the operations that answer with facts about the server. The keys are the paths of the operations."""
+    """Return the operations about the server itself. The keys are the paths of the operations."""
     return {
         "/api/openapi.json": _operation(
             "getDescription",
@@ -263,8 +263,8 @@ def service_operations() -> Mapping[str, Document]:
             "getHealth",
             "Operation",
             "Is the process alive?",
-            "Answers while the process lives. 503 means that only a restart can help, because the pipeline has made no "
-            "progress for fifteen minutes.",
+            "Answers while the process lives. 503 means that only a restart can help: the pipeline has ended with an "
+            "error, or has made no progress for fifteen minutes.",
             answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
         ),
         "/readyz": _operation(
