@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# From Home Assistant 2026.10 on, type checkers expect the imports below from a new module, which older versions of Home
-# Assistant don't have.
+# From Home Assistant 2026.10 on, type checkers expect the imports below from a new module. Older versions of Home
+# Assistant don't have this module.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,

@@ -1,8 +1,8 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
-A change has the same field names and units as the form. A change lasts until it is cleared or the form changes, even
-over restarts of Home Assistant. The form has no field for the plan's switch, so saving the form does not change the
-switch.
+A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
+restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so saving the form does not
+change the switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,11 +21,11 @@ _MINUTE_S: Final = 60
 class Change:
     """A change to a plan that leaves the plan's form as it is.
 
-    `values` maps the form's field names to new values, or to None for an empty field. The fields in `clear` get the
-    form's values back. `enabled` is the new state of the plan's switch, or None to leave the switch as it is. If
-    `replan` is true, a running window ends, and its span is planned again. If `must_fit` is true, a change that leaves
-    the plan too little time to run is refused. Entities don't set `must_fit`, because an entity changes only one field
-    at a time.
+    `values` maps the form's field names to new values. None makes a field empty. For the fields in `clear`, the form's
+    values apply again. `enabled` is the new state of the plan's switch. If it is None, the switch stays as it is. If
+    `replan` is true, a running window ends, and the plan gets a new window in the present span. If `must_fit` is true,
+    a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`, because an entity
+    changes only one field at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -78,7 +78,7 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with `form` as its form. If `form` differs from the old form, all changes end."""
+        """Return the plan with the new form `form`. If `form` differs from the old form, all changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
