@@ -52,10 +52,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield the plan, the window, the start and the end of each piece.
-
-        UTC seconds are faster to compare than datetimes.
-        """
+        """Yield each piece's plan, window, start and end. UTC seconds are faster to compare than datetimes."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):

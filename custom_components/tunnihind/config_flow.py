@@ -284,10 +284,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the address in `user_input`.
-
-        If this fails, keep the error for the form and return None.
-        """
+        """Return the server at the entered address. If this fails, keep the error for the form and return None."""
         self._errors = {}
         if user_input is None:
             return None
@@ -326,10 +323,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """If another entry has the server's address, end the flow.
-
-        A live server and a rehearsal may share an address.
-        """
+        """End the flow if another entry has this address. A live server and a rehearsal may share an address."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:

@@ -1,8 +1,8 @@
 """Keeps the prices and the plans that a household's entities show.
 
 The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. The
-entities are also updated every quarter-hour, even if the server doesn't answer. All times come from the clock
-`EntryClock` of the config entry.
+entities are also updated every quarter-hour, even if the server doesn't answer. All times come from the config entry's
+`EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -242,7 +242,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the new options require other prices, they are requested from the server in the background.
+        If the new options require other prices, request them from the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

@@ -64,8 +64,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Each key is the key of an entity. Each value is a function that returns whether a plan with the given form has this
-# entity. Every plan has all entities whose keys are missing here.
+# Each value is a function that returns whether a plan with a given form has the entity with this key. If a key is
+# missing here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -146,10 +146,7 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The plan's window, or the reason why it has no window.
-
-        If the plan's settings are not valid, the value is None.
-        """
+        """The decision about the plan. If the plan's settings are not valid, the value is None."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
@@ -165,17 +162,11 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan.
-
-    If the plan's settings are valid, the entity is available even without any price.
-    """
+    """An entity that changes a plan. It is available if the plan's settings are valid, even if no price is known."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with the changes from entities and actions.
-
-        If the plan's settings are not valid, the value is None.
-        """
+        """The plan with all its changes. If the plan's settings are not valid, the value is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -190,10 +181,7 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a `ValueSensor`.
-
-    Its functions compute the state and the attributes from the sensor's subject.
-    """
+    """The description of a `ValueSensor`. Two functions compute the state and the attributes from its subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
@@ -242,7 +230,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add each plan's entities that `descriptions` describe. Do this again whenever a plan is added or changed."""
+    """Add the entities in `descriptions` to the plans that have them. Repeat this after each change of the plans."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -260,10 +248,7 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """If the household sells electricity, call `add` now.
-
-    Call it again whenever the household starts to sell electricity.
-    """
+    """Call `add` now if the household sells electricity, and whenever the household starts to sell electricity."""
     sold = False
 
     def look() -> None:

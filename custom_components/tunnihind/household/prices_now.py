@@ -116,8 +116,7 @@ class PricesNow:
     def negative_until(self) -> int | None:
         """The time until which all prices are negative, in UTC seconds.
 
-        If the current price is not negative, it is None. A predicted price counts as negative if its median is
-        negative.
+        If the current price is not negative, the value is None. A predicted price is negative if its median is negative.
         """
         until = None
         period = self.current
@@ -146,15 +145,12 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's average, lowest and highest price. Until all prices of today are published, the value is None."""
+        """Today's average, lowest and highest price. Until all prices are published, the value is None."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's average, lowest and highest price.
-
-        Until all prices of tomorrow are published, the value is None.
-        """
+        """Tomorrow's average, lowest and highest price. Until all prices are published, the value is None."""
         return self._published(self.tomorrow)
 
     @property

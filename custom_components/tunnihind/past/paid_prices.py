@@ -119,7 +119,7 @@ def hours_between(start: int, end: int) -> Iterable[int]:
 
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
-"""Returns the settled prices (EUR/MWh) of the month that begins on the given day, keyed by the start of their period."""
+"""Returns the settled prices (EUR/MWh) of the month that begins on a given day, keyed by the start of their period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
