@@ -148,7 +148,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the fees of the household's network package. Ask the household to confirm and complete these fees."""
+        """Show the fees of the household's network package, and ask the household to confirm and complete them."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -243,7 +243,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones that can still be added. No entry has the id or the address of such a zone."""
+        """Return the server's zones whose id and address no entry has."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.

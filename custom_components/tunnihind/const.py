@@ -30,10 +30,10 @@ CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
 # Each constant below is true if Home Assistant has the feature in the constant's name. When hacs.json requires a
-# version with this feature, remove the constant.
+# version of Home Assistant that has the feature, remove the constant.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
 # Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`, and could not handle
 # several entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
-# Before Home Assistant 2026.8, devices had to name their parent device by its identifiers. Later versions use its id.
+# From Home Assistant 2026.8 on, a device names its parent device by the id, and no longer by the identifiers.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

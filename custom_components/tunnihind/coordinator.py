@@ -124,7 +124,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def paid_prices(self) -> PaidPrices:
-        """An object that computes the prices that the household paid in the past."""
+        """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
@@ -141,7 +141,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Load the stored state, then poll the server.
+        """Load the stored data, then poll the server.
 
         Raises ConfigEntryNotReady if the server doesn't answer and no prices are stored.
         """
@@ -228,13 +228,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now. Until the entry is unloaded, call it again at each update of the entities."""
+        """Call `look` now, and at each update of the entities until the entry is unloaded."""
         look()
         self.config_entry.async_on_unload(self.async_add_listener(look))
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. If a changed plan can't be used, raise ValueError."""
+        """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
@@ -254,7 +254,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     async def async_save(self) -> None:
-        """Write the present state to the storage at once."""
+        """Store the present data at once."""
         await self._storage.save(self._state_to_store())
 
     def _save_what_changed(self) -> None:

@@ -40,8 +40,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
-# In plans for high prices, some entities have special names. The translation keys of these names begin with this
-# prefix.
+# In plans for high prices, some entities have special names, whose translation keys begin with this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -64,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Each value is a function that returns whether a plan with a given form has the entity with this key. If a key is
-# missing here, every plan has the entity.
+# Maps the keys of entities to functions that return whether a plan with a given form has the entity. If the key of an
+# entity is missing, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -157,7 +156,7 @@ class PlanEntity(_Entity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has a window. Also true if its settings are valid and the current price is known."""
+        """True if the plan has a window, or if its settings are valid and the current price is known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
@@ -166,7 +165,7 @@ class SteeringEntity(PlanEntity):
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with all its changes. If the plan's settings are not valid, the value is None."""
+        """The plan and all its changes. If the plan's settings are not valid, the value is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -181,17 +180,17 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a `ValueSensor`. Two functions compute the state and the attributes from its subject."""
+    """The description of a `ValueSensor`. Two functions compute a sensor's state and attributes from its subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows one value of its subject. For example, a subject may be a plan's window.
+    """A sensor that shows one value of an object, such as a plan's window. This object is the sensor's subject.
 
-    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics,
-    because they would remain after the rehearsal.
+    If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
+    they would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -230,7 +229,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the entities in `descriptions` to the plans that have them. Repeat this after each change of the plans."""
+    """Add the entities in `descriptions` to the plans that have them, now and after each change of the plans."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:

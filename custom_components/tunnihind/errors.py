@@ -18,8 +18,8 @@ class TunnihindError(HomeAssistantError):
     """The server doesn't answer as expected.
 
     `url` is the server's address, without a password. `reason` is a detail for the error's text, such as the message of
-    a network error. `retry_after` is the pause in seconds that the server requests. If the server requests no pause, it
-    is None.
+    a network error. `retry_after` is the pause in seconds that the server requests. `retry_after` is None if the server
+    requests no pause.
     """
 
     key: ClassVar[str]

@@ -60,7 +60,7 @@ class Storage:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
             LOGGER.warning(
-                "the stored data can't be read, because a newer version wrote it; starting without data", exc_info=True
+                "the stored data are not used, because a newer version of the integration wrote them", exc_info=True
             )
             return StoredState()
         return state_from(kept) if isinstance(kept, dict) else StoredState()

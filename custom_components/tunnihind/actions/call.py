@@ -45,7 +45,7 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server in `call`. The default is the only server. Raises ServiceValidationError."""
+    """Return the coordinator of the server in `call`, by default of the only server. Raises ServiceValidationError."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 

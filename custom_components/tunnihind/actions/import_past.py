@@ -65,7 +65,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return an import's answer: the numbers of hours with a value and of changed hours, and the left-out hours."""
+    """Return an import's answer: the number of hours with a value, the number of changed hours, and left-out hours."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,

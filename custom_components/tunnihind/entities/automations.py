@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. Otherwise a
-restart or a reload could start a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires
-for this start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
+reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Bounds in EUR/kWh are rounded to this many decimals. The prices of the sensors have two decimals fewer.
+# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors.
 _DECIMALS: Final = 6
 
 
@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. If the automation ran at once, it could read the old states of other
-        entities.
+        Entities are updated one after another. If an automation ran at once, it could read old states of entities that
+        have not been updated yet.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -200,8 +200,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True. Then an automation
-        # could run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True, and an automation could
+        # run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

@@ -23,8 +23,8 @@ from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO contains the prices of at most this
-# many periods. Four days of quarter-hours take about 20 kB. Together, both lists of the sensor `price_list` take less
-# than 100 kB.
+# many periods. The prices of four days of quarter-hours take about 20 kB. Together, both lists of the sensor
+# `price_list` take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2

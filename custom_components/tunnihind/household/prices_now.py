@@ -87,8 +87,8 @@ class PricesNow:
     """A household's prices and plans as of `now` (UTC seconds).
 
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
-    that have no known rate for today. For these parts, the last known rate is used. `hours_ahead` is the number of
-    coming hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
+    for which the last known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
+    hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
     changes. For the selling prices, the coordinator has a second object of this class.
     """
 
@@ -116,7 +116,8 @@ class PricesNow:
     def negative_until(self) -> int | None:
         """The time until which all prices are negative, in UTC seconds.
 
-        If the current price is not negative, the value is None. A predicted price is negative if its median is negative.
+        If the current price is not negative, the value is None. A predicted price counts as negative if its median is
+        negative.
         """
         until = None
         period = self.current
@@ -127,7 +128,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of `hours_ahead` hours from now on. If a price is missing, the sequence is empty."""
+        """The periods of the next `hours_ahead` hours. If a price is missing, the sequence is empty."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -235,7 +236,7 @@ def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the prices as a list that the energy optimizer HAEO can read. Each price is valid until the next time."""
+    """Return the list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 

@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept separately. Older windows are added up by day. The oldest days are added up to one sum.
-    `since` is the time when the account was opened, in UTC seconds.
+    Recent windows are kept separately. For older windows, one sum is kept for each day. For the oldest days, only one
+    sum is kept. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -140,7 +140,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of hours before `now` (UTC seconds) that a finished window needs and that have no price."""
+        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
         return {
             hour
             for run in self._runs
@@ -255,7 +255,10 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add windows that no longer change to the sums of their days. Merge the sums of the oldest days into one."""
+        """When a window no longer changes, add it to the sums of its days.
+
+        Merge the sums of the oldest days into one.
+        """
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -28,11 +28,11 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A gap of up to an hour in a power meter's readings is filled with the mean of the readings before and after it. A
-# restart or a lost connection may leave such a gap.
+# After a restart or a lost connection, a gap of up to an hour in the readings of a power meter is filled with the mean
+# of the readings before and after the gap.
 _LONGEST_HOLE_S: Final = HOUR_S
-# Readings of more than 100 kW are ignored. No home's grid connection allows so much power, so the meter must have been
-# replaced.
+# Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. After the
+# replacement of a meter, its first reading may be much too high.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading.
 _SILENT_S: Final = 24 * HOUR_S
@@ -40,7 +40,7 @@ _SILENT_S: Final = 24 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds). It is assumed to be used evenly."""
+    """The energy in kWh from `start` to `end` (UTC seconds), assumed to be spread evenly over this time."""
 
     start: int
     end: int

@@ -65,7 +65,7 @@ class Ledger:
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of hours before `now` (UTC seconds) that a finished window needs and that have no price."""
+        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )

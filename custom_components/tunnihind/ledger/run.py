@@ -48,7 +48,7 @@ NOTHING: Final = Amounts()
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The total energy, cost and savings of windows.
+    """The total energy, cost and savings of some windows.
 
     `even` is computed for an imaginary device that always uses 1 kW. So the energy of `even` in kWh equals the running
     time in hours. `used` is computed for the energy that the plan's own device used. `unread_h` is the number of hours
@@ -120,16 +120,16 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The range of time whose settled prices are needed to compute the window's cost and savings.
 
-        The range begins with the window's first day or at `at_once`, whichever is earlier. It ends with the window's
-        last day.
+        The range begins with the window's first day or at `at_once`, whichever is earlier. The range ends with the
+        window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device needs at `now`. If it is less than before, the earlier energy is
-        kept, because the device has already used some of it.
+        `energy_kwh` is the energy that the device needs at `now`. If this energy has fallen, the earlier value is kept,
+        because the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -201,7 +201,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The saving is the difference to an immediate start at `at_once`, without pauses and with the same energy. So the
+    The window is compared with running the device from `at_once` on, without pauses and with the same energy. So the
     first slice of the window is compared with the first slice after `at_once`, and so on. A slice counts only if all
     prices that it needs are settled.
     """

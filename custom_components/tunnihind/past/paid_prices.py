@@ -27,8 +27,8 @@ _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
 # Costs and sums in EUR are rounded to 6 decimals. So two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
-# If an hour's energy differs from the sum of its five-minute readings by at most this many kWh, or by at most this
-# fraction of the energy, they count as equal.
+# An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
+# energy.
 _SAME_KWH: Final = 1e-6
 
 
@@ -57,7 +57,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all four are equal."""
+    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all prices are equal."""
 
     quarters: tuple[float, ...]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# In costs, prices are multiplied by this factor. No window has so many pieces.
+# Costs contain the price times this factor. The factor exceeds the number of pieces of any window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -52,10 +52,11 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The least costs of all states in which a given number of pieces may still start.
+    """The least costs of running a device if a given number of pieces may still start.
 
     The index of a row is the step. The index of a column is the number of steps for which the device must still run.
-    `on` contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs then.
+    `on` contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs just before
+    the step.
     """
 
     off: Sequence[Sequence[float]]

@@ -7,8 +7,9 @@ Until a window begins, each call of `decide` searches for the best window again 
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
 next occurrence.
 
-If prices are published late, a window may begin although it is shorter than the plan's duration. Until the end of the
-span, `decide` may add time to such a window. So a boiler gets warm even if prices are missing at midnight.
+If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
+short, `decide` may add time to the window until the end of the span. For example, a boiler gets warm even if prices are
+missing at midnight.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
@@ -236,8 +237,9 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # `asked_s` is the duration at the window's start. The plan's present duration may be shorter, because a charging
-    # car needs less and less energy. A restart of the device for less than a quarter of an hour is not worthwhile.
+    # `asked_s` is the plan's duration at the window's start. The plan's present duration may be shorter, because a
+    # charging car needs less and less energy. A restart of the device for less than a quarter of an hour is not
+    # worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:

@@ -1,9 +1,9 @@
 """The expected saving and the expected cost of a window, each with its uncertainty.
 
 The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
-have a split normal distribution. Its standard deviation is (p50 - p10) / 1.2816 below p50, and (p90 - p50) / 1.2816
-above p50. A settled price has no uncertainty. If two hours start k hours apart, their forecast errors are assumed to
-have this correlation:
+have a split normal distribution. The standard deviation of a predicted price is (p50 - p10) / 1.2816 below p50, and
+(p90 - p50) / 1.2816 above p50. A settled price has no uncertainty. If two hours start k hours apart, their forecast
+errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
@@ -11,32 +11,34 @@ A saving is a weighted sum of hourly prices. Hours after an immediate start have
 window have negative weights. The size of an hour's weight is the fraction of the running time that falls into this
 hour. The median of the saving is assumed to be the weighted sum of the hourly medians.
 
-The saving is assumed to have a split normal distribution too. Above the median, its variance is the sum of all products
-u_i rho(|i - j|) u_j, for each pair of hours i and j. The factor u_i is the weight of hour i times one of the two
+The saving is assumed to have a split normal distribution too. Above the median of the saving, its variance is the sum
+of u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times one of the two
 standard deviations of its price: the one above p50 if the weight is positive, and the one below p50 if it is negative.
 Below the median of the saving, the formula for the variance is the same, but each u_i contains the other standard
 deviation.
 
-The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The errors
-came from the server's walk-forward forecasts from July 2024 to June 2025. The forecasts were issued daily at 09:00 UTC
-for 71 hours. All pairs of hours that were at most 59 hours apart were used. The benchmark
-`tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a positive saving for many kinds of plans. In each
-of two half-years, it checked 24 thousand windows, with 48 hours of forecast.
+The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
+the errors of the server's walk-forward forecasts from July 2024 to June 2025. The server issued one forecast each day
+at 09:00 UTC, for 71 hours. The fit used all pairs of hours that were at most 59 hours apart. The benchmark
+`tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a positive saving for many kinds of plans. The
+benchmark checked 24 thousand windows in each of two half-years, with 48 hours of forecast.
 
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
 were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
-forecast's own intervals were too narrow. The benchmark sorted the windows by their chance into six groups. The mean
-chances of the groups were between 56% and 99%. In each group, the benchmark compared the mean chance with the
-percentage of windows that saved money. The difference was at most 2 percentage points in 2025, and at most 6 in 2024.
+forecast's own intervals were too narrow. The benchmark sorted the windows into six groups by their chance of a positive
+saving. The mean chances of the six groups were between 56% and 99%. The mean chance of a group and its percentage of
+windows that saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 
-The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. They are not used here,
-because they are no better than the formulas above. `bench_scenarios.py --plans` compared both methods on every fifth
-day from July 2025 on, and on every fourth day from September 2024 on. On average, the methods differed by .04 in the
-chance, and by .6 cents/kWh in p10 and p90. Their mean chances differed by less than .01. From July 2025 on, the chances
-had a Brier score of .103 with the formulas and of .105 with the paths. From September 2024 on, the Brier score was .100
-with both methods. From July 2025 on, 83% of the savings were between p10 and p90 with the formulas, and 81% with the
-paths. From September 2024 on, the percentages were 76% with the formulas and 71% with the paths.
+The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not
+used here, because they are no better than the formulas above. `bench_scenarios.py --plans` compared the price paths
+with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on. On average,
+formulas and paths differed by .04 in the chance of a positive saving, and by .6 cents/kWh in p10 and p90. The mean
+chances from formulas and paths differed by less than .01. From July 2025 on, the chances had a Brier score of .103 with
+the formulas and of .105 with the paths. From September 2024 on, the Brier score of the chances was .100 with the
+formulas and with the paths. From July 2025 on, 83% of the savings were between p10 and p90 with the formulas, and 81%
+with the paths. From September 2024 on, 76% of the savings were between p10 and p90 with the formulas, and 71% with the
+paths.
 """
 
 import math
@@ -55,7 +57,7 @@ _P90: Final = _NORMAL.inv_cdf(0.9)
 # The factor and the decay time (in seconds) of each term of rho, the correlation in the module's docstring.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Sums are rounded to this many decimals. Otherwise a rounding error could count as a saving.
+# Sums are rounded to this many decimals, so that no rounding error counts as a saving.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 

@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Limits in EUR/kWh are rounded to this many decimals. Otherwise a division of cents by 100 could make a limit differ
-# slightly from an equal price.
+# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit in cents could differ slightly from an
+# equal price after the division by 100.
 _PRICE_DECIMALS: Final = 6
 
 
@@ -69,7 +69,7 @@ class Kind(StrEnum):
 
 
 class Prefer(StrEnum):
-    """The preferred window among several nearly equally good windows."""
+    """The preferred window among several windows with nearly the same price."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -104,8 +104,8 @@ class PlanSettings:
 
     `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
     the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
-    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` says which of several
-    equally good windows is chosen. `meter` is the entity that measures the device's energy or power.
+    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines the choice
+    among equally good windows. `meter` is the entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST

@@ -8,9 +8,10 @@ If a job must run in one piece, it gets the cheapest window that lasts for the j
 window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
-last for the job's duration. If there is too little time for this duration, the longest solution is chosen. Among
-equally long solutions, the cheapest is chosen. Among equally cheap solutions, those with the fewest pieces are
-preferred, and then the solution with the earliest quarters. Two pieces without a gap between them count as one piece.
+last for the job's duration. If there is too little time for the job's duration, the longest solution is chosen. Among
+equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
+solutions also have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them count as
+one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -24,9 +25,9 @@ the tolerance, the solution that starts last is chosen.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
 and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
-never begin or end within a step. Otherwise, a shift of two of these times by a quarter of an hour would make the
-solution cheaper, or earlier at the same cost. If a job has a tolerance, the best solution may begin or end at any
-quarter of an hour. So each step is then a quarter of an hour long.
+never begin or end within a step. If two of their ends lay within steps, a shift of both ends by a quarter of an hour
+would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of an
+hour long, because the best solution may begin or end at any quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until it starts. One search of the whole span is
@@ -56,9 +57,9 @@ class Job:
     """The required running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. Solutions count as equally good if their average prices exceed the least average price by at
-    most `tolerance` (EUR/kWh). Among these solutions, the earliest is chosen. If `prefer_latest` is true, the latest is
-    chosen.
+    of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
+    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest solution is
+    chosen instead.
     """
 
     duration_s: int
@@ -148,7 +149,7 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Divide `bounds` into steps, and return their prices. If no price within `bounds` is known, return None.
 
-    The length of a step is a divisor of `step_s`, of both ends of the result, and of the times of all price changes.
+    `step_s`, both ends of the result, and the times of all price changes are multiples of the step's length.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -182,7 +183,7 @@ class _Wanted:
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the steps of the best pieces in `span`, after its first `passed` steps."""
+    """Return the best pieces among the steps of `span` after the first `passed` steps."""
     if prefer_latest:
         left = len(span) - passed
         mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
@@ -235,10 +236,10 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the steps of the best pieces, and the number of new pieces.
+        """Return the best pieces, and the number of pieces that count towards `most_pieces`.
 
-        If the job has a tolerance and the cheapest solution of the whole span has more pieces, return their number
-        instead.
+        If the job has a tolerance, and the cheapest solution of the whole span has more pieces, return the number of
+        pieces in the cheapest solution.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

@@ -58,7 +58,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 def last_close(settings: PlanSettings, span: Span) -> int:
     """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
-    A plan waits for a later span only if the later span closes by this instant.
+    A plan waits for a later span only if the later span closes by the returned instant.
     """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())

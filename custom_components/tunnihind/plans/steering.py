@@ -21,11 +21,11 @@ _MINUTE_S: Final = 60
 class Change:
     """A change to a plan that leaves the plan's form as it is.
 
-    `values` maps the form's field names to new values. None makes a field empty. For the fields in `clear`, the form's
-    values apply again. `enabled` is the new state of the plan's switch. If it is None, the switch stays as it is. If
-    `replan` is true, a running window ends, and the plan gets a new window in the present span. If `must_fit` is true,
-    a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`, because an entity
-    changes only one field at a time.
+    `values` maps the form's field names to new values. The value None clears a field. For the fields in `clear`, the
+    form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
+    as it is. If `replan` is true, a running window ends, and the plan gets a new window in the present span. If
+    `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`,
+    because an entity changes only one field at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
