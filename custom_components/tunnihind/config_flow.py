@@ -258,7 +258,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the bill. If the first zone has network packages, also ask for the package."""
+        """Return the questions about the bill, and about the network package if the first zone has network packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -284,7 +284,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the entered address. If this fails, keep the error for the form and return None."""
+        """Return the server at the entered address.
+
+        If no server is found, keep the error for the form and return None.
+        """
         self._errors = {}
         if user_input is None:
             return None
@@ -323,7 +326,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """End the flow if another entry has this address. A live server and a rehearsal may share an address."""
+        """End the flow if another entry of the same kind (live or rehearsal) has the address of `server`."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:

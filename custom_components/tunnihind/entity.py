@@ -187,7 +187,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows one value of an object, such as a plan's window. This object is the sensor's subject.
+    """A sensor that shows one value of its subject. The subject is an object such as a plan's window.
 
     If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
     they would remain after the rehearsal.

@@ -98,8 +98,8 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the ids of the entry and of the subentry of each plan in the call's target. Each plan occurs once.
 
-    An entity or a device in the target must belong to a plan. If the target contains an area, a floor or a label, all
-    its plans are meant. Raises Refusal.
+    An entity or a device in the target must belong to a plan. An area, a floor or a label in the target selects all its
+    plans. Raises Refusal.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)

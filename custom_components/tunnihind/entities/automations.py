@@ -181,7 +181,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests whether the target's entities of one kind are on. Entities of other kinds are ignored."""
+    """A condition that tests the target's entities of one kind, and ignores all other entities in the target."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class

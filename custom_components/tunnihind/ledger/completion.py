@@ -1,7 +1,7 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Whenever the recorder has written new five-minute statistics, the energy of windows is computed from the statistics of
-their meters. So a window's energy is known shortly after the window's end.
+Whenever the recorder has written new five-minute statistics, the energy of windows is computed from the meters'
+statistics. So a window's energy is known shortly after the window's end.
 
 The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
 For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
@@ -28,8 +28,8 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# After a restart or a lost connection, a gap of up to an hour in the readings of a power meter is filled with the mean
-# of the readings before and after the gap.
+# If a power meter has no readings for up to an hour, the gap is filled with the mean of the readings before and after
+# the gap. A restart or a lost connection may cause a gap in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. After the
 # replacement of a meter, its first reading may be much too high.

@@ -48,7 +48,10 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the old server's prices. The prices of past windows are fetched again from the new server."""
+        """Forget the old server's prices.
+
+        After that, the prices of past windows are fetched from the present server.
+        """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:

@@ -128,8 +128,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device needs at `now`. If this energy has fallen, the earlier value is kept,
-        because the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. If the needed energy has fallen, the earlier value is
+        kept, because the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:

@@ -84,8 +84,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the words of a statistic's id that depend on the entry: zone, mode and number.
 
-    The list leaves out the zone Estonia, the live mode and the number 1. When an entry first writes a statistic in a
-    mode, it gets the lowest free number for this mode, and keeps this number.
+    The words for the zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic
+    in a mode, it gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

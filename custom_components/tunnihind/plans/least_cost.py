@@ -69,7 +69,7 @@ class LeastCosts:
 
     A cost is the price times 1,024, plus the number of pieces. So the number of pieces matters only if two solutions
     have the same price. Floats represent all costs exactly. `tables` contains one table for each number of pieces that
-    may still start. If any number is allowed, `tables` contains only one table.
+    may still start. If any number of pieces is allowed, `tables` contains only one table.
     """
 
     weights: Sequence[float]

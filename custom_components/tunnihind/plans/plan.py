@@ -237,9 +237,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # `asked_s` is the plan's duration at the window's start. The plan's present duration may be shorter, because a
-    # charging car needs less and less energy. A restart of the device for less than a quarter of an hour is not
-    # worthwhile.
+    # The missing time is computed from the plan's duration at the window's start, because this duration falls while a
+    # car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -364,7 +363,7 @@ def _job_that_shortens(settings: PlanSettings) -> Job | None:
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return a function that computes a period's price in EUR/kWh for the search.
+    """Return the function with which the search computes a period's price in EUR/kWh.
 
     If the plan looks for high prices, the returned function negates the price. If the plan must not use a period, the
     returned function returns None.

@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit in cents could differ slightly from an
-# equal price after the division by 100.
+# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit in cents, divided by 100, could differ
+# slightly from an equal price.
 _PRICE_DECIMALS: Final = 6
 
 

@@ -20,14 +20,14 @@ count, the window could be put off again and again while the best hours pass. Am
 the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
 solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all rules prefer late solutions to early solutions. For example, among the solutions within
-the tolerance, the solution that starts last is chosen.
+If `prefer_latest` is true, all rules prefer late solutions to early solutions. Then the solution within the tolerance
+that starts last is chosen.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
 and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
-never begin or end within a step. If two of their ends lay within steps, a shift of both ends by a quarter of an hour
-would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of an
-hour long, because the best solution may begin or end at any quarter of an hour.
+never begin or end within a step. If two pieces began or ended within steps, a shift of both times by a quarter of an
+hour would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of
+an hour long, because the best solution may begin or end at any quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until it starts. One search of the whole span is
@@ -147,9 +147,10 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Divide `bounds` into steps, and return their prices. If no price within `bounds` is known, return None.
+    """Divide `bounds` into steps, and return the prices of the steps.
 
-    `step_s`, both ends of the result, and the times of all price changes are multiples of the step's length.
+    If no price within `bounds` is known, return None. `step_s`, both ends of the result, and the times of all price
+    changes are multiples of the step's length.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -200,7 +201,8 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search has no limit on the number of pieces, because such a search is faster and often finds few pieces.
+    # The first search has no limit on the number of pieces. A search without this limit is faster, and often finds few
+    # pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
