@@ -41,7 +41,10 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the data. If they come from another server, leave out that server's prices, VAT rate and clock."""
+        """Return the data for `server`.
+
+        If the data come from another server, leave out its prices, VAT rate and clock.
+        """
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}

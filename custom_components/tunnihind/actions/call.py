@@ -65,7 +65,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
     """Return the buying prices or the selling prices of the household, depending on the call's direction.
 
-    Raises Refusal if the call needs selling prices but the household sells nothing.
+    Raises Refusal if the call asks for selling prices, but the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices

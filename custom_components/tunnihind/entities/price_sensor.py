@@ -187,7 +187,7 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Return the description of the sensor for the price of the next hour or quarter.
+    """Describe the sensor for the price of the next hour or quarter-hour.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
     the sensor's name changes at the next start of Home Assistant.

@@ -53,7 +53,7 @@ class Planner:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan with this id. If no plan has this id, or if its settings are not valid, return None."""
+        """Return the plan with this id. If no plan has this id, or the plan's settings are not valid, return None."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:

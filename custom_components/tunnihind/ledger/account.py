@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest finished window of a plan, with its energy, cost and savings, and with the expected savings.
+    """The newest finished window of a plan, with its energy, cost, savings and expected savings.
 
     `start` and `end` are UTC seconds.
     """

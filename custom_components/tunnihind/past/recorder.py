@@ -85,7 +85,7 @@ def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> li
     """Return the words of a statistic's id that depend on the entry: zone, mode and number.
 
     The words for the zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic
-    in a mode, it gets the lowest free number for this mode, and keeps this number.
+    in a mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

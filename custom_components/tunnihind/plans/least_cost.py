@@ -40,7 +40,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     count towards `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
-    # `reachable` has only one number.
+    # `reachable` contains only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -54,9 +54,9 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """The least costs of running a device if a given number of pieces may still start.
 
-    The index of a row is the step. The index of a column is the number of steps for which the device must still run.
-    `on` contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs just before
-    the step.
+    The rows are indexed by the step, and the columns by the number of steps for which the device must still run. `on`
+    contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs just before the
+    step.
     """
 
     off: Sequence[Sequence[float]]
@@ -143,7 +143,7 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, or None if the new table itself applies.
+    `then` is the table that applies after a piece has started. If `then` is None, the new table itself applies.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # filled backwards: the first row applies after the last step

@@ -172,7 +172,7 @@ class _WeightedSum:
 
     @classmethod
     def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
-        """Return the distribution of the weighted sum of the periods' prices."""
+        """Return the distribution of the sum of the periods' prices, weighted by `weights`."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,

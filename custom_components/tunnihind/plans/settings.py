@@ -64,7 +64,7 @@ class Kind(StrEnum):
 
     @property
     def is_by_limit(self) -> bool:
-        """Return whether a plan of this kind runs in all hours within its price limit."""
+        """Return whether a plan of this kind runs in all hours within the price limit."""
         return self in (Kind.BELOW, Kind.ABOVE)
 
 
@@ -170,7 +170,7 @@ def goes_by_energy(form: Mapping[str, Any]) -> bool:
 
 
 def goes_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan runs in all hours within its price limit."""
+    """Return whether a plan runs in all hours within the price limit."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
 
 
