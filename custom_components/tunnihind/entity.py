@@ -64,7 +64,7 @@ def _knows_energy(form: Form) -> bool:
 
 
 # Maps the keys of entities to functions that return whether a plan with a given form has the entity. If the key of an
-# entity is missing, every plan has the entity.
+# entity is missing in this mapping, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),

@@ -31,8 +31,8 @@ from .ledger import Ledger
 # If a power meter has no readings for up to an hour, the gap is filled with the mean of the readings before and after
 # the gap. A restart or a lost connection may cause a gap in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. After the
-# replacement of a meter, its first reading may be much too high.
+# Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
+# after the replacement of a meter may be much too high.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading.
 _SILENT_S: Final = 24 * HOUR_S

@@ -48,10 +48,7 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the old server's prices.
-
-        After that, the prices of past windows are fetched from the present server.
-        """
+        """Forget the old server's prices, so that the prices of past windows are fetched from the present server."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:

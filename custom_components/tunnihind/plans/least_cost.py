@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# Costs contain the price times this factor. The factor exceeds the number of pieces of any window.
+# In costs, prices are multiplied by this number, which is larger than the number of pieces of any window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 

@@ -1,7 +1,7 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at the start of each quarter of an hour, or more often. The result of each call is an argument of the
-next call.
+`decide` is called at the start of each quarter of an hour, or more often. The result of each call of `decide` is an
+argument of the next call.
 
 Until a window begins, each call of `decide` searches for the best window again with the newest prices. Once a window
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
@@ -356,7 +356,7 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job whose window may be shorter than the plan's duration. If this is not allowed, return None."""
+    """Return a job for a shortened window. If the plan must not be shortened, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)

@@ -25,7 +25,7 @@ benchmark checked 24 thousand windows in each of two half-years, with 48 hours o
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
 were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
-forecast's own intervals were too narrow. `bench_saving.py` also sorted the windows into six groups by their chance of a
+forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows into six groups by their chance of a
 positive saving. The mean chances of the six groups were between 56% and 99%. The mean chance of a group and its
 percentage of windows that saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 

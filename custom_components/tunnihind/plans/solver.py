@@ -20,7 +20,7 @@ count, the window could be put off again and again while the best hours pass. Am
 the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
 solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all rules prefer late solutions to early solutions. Then the solution within the tolerance
+If `prefer_latest` is true, all rules prefer late solutions to early solutions. So the solution within the tolerance
 that starts last is chosen.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
@@ -201,8 +201,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search has no limit on the number of pieces. A search without this limit is faster, and often finds few
-    # pieces.
+    # At first, any number of pieces is allowed, because a search without a limit is faster and often finds few pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
