@@ -161,7 +161,7 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. It is available if the plan's settings are valid, even if no price is known."""
+    """An entity that changes a plan, and is available if the plan's settings are valid, even if no price is known."""
 
     @property
     def plan(self) -> SteeredPlan | None:

@@ -199,7 +199,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, from the day of the newest answer on. Only a new answer changes the list."""
+        """All periods with a price, from the day of the newest answer on. `listed` changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 

@@ -201,9 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window is compared with running the device from `at_once` on, without pauses and with the same energy. So the
-    first slice of the window is compared with the first slice after `at_once`, and so on. A slice counts only if all
-    prices that it needs are settled.
+    The window's cost is compared with the cost of running the device from `at_once` on, without pauses and with the
+    same energy. So the first slice of the window is compared with the first slice after `at_once`, and so on. A slice
+    counts only if all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

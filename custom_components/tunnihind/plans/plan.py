@@ -8,8 +8,8 @@ has begun, changes of prices, settings or the clock don't move the window. After
 next occurrence.
 
 If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
-short, `decide` may add time to the window until the end of the span. For example, a boiler gets warm even if prices are
-missing at midnight.
+short, `decide` may add time to the window until the end of the span. Without this added time, a boiler could stay cold
+if prices are missing at midnight.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
@@ -82,9 +82,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call, or None if the plan had no window before. The result is the window of the
-    first occurrence in which a window is possible. If no occurrence has a window, the result gives the reason for the
-    first occurrence that has enough time.
+    `last` is the result of the previous call. If the plan had no window before, `last` is None. The result is the
+    window of the first occurrence in which a window is possible. If no occurrence has a window, the result gives the
+    reason for the first occurrence that has enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -237,8 +237,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # The missing time is computed from the plan's duration at the window's start, because this duration falls while a
-    # car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
+    # The missing time is computed from the plan's duration at the window's start, because the plan's duration falls
+    # while a car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:

@@ -7,9 +7,10 @@ errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hourly prices. Hours after an immediate start have positive weights, and hours of the
-window have negative weights. The size of an hour's weight is the fraction of the running time that falls into this
-hour. The median of the saving is assumed to be the weighted sum of the hourly medians.
+A saving is a weighted sum of hourly prices. The hours in which the device would run after an immediate start have
+positive weights, and the hours of the window have negative weights. The size of an hour's weight is the fraction of the
+running time that falls into this hour. The median of the saving is assumed to be the weighted sum of the hourly
+medians.
 
 The saving is assumed to have a split normal distribution too. The variance of the saving above its median is the sum of
 u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times one of the two standard
@@ -26,7 +27,7 @@ From July to December 2025, 81% of the savings, 80% of the hourly prices and 81%
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
 were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
 forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows into six groups by their chance of a
-positive saving. The mean chances of the six groups were between 56% and 99%. The mean chance of a group and its
+positive saving. The mean chances of the six groups were between 56% and 99%. In each group, the mean chance and the
 percentage of windows that saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 
 The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not

@@ -10,8 +10,8 @@ window of the whole duration fits, the job gets no window. Among equally cheap w
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
 last for the job's duration. If there is too little time for the job's duration, the longest solution is chosen. Among
 equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
-solutions also have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them count as
-one piece.
+equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
+count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -20,8 +20,8 @@ count, the window could be put off again and again while the best hours pass. Am
 the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
 solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all rules prefer late solutions to early solutions. So the solution within the tolerance
-that starts last is chosen.
+If `prefer_latest` is true, all rules prefer late solutions to early solutions. Among the solutions within the
+tolerance, the solution that starts last is then chosen.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
 and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
