@@ -47,7 +47,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan's form that a call may change. Null clears an optional field.
+# The fields that a call may change in a plan's form. Null clears an optional field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),

@@ -230,7 +230,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid if the target names a device or entity of this integration that fits none of `kinds`.
+    """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
 
     Without this function, an automation would silently ignore a wrong device or entity. The areas, floors and labels in
     a target are not checked, because an area may contain any entities.

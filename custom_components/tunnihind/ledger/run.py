@@ -83,9 +83,9 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` are
-    the pieces of the window that have begun, in the order of time. If Home Assistant was down for a whole piece, this
-    piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
+    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` lists
+    all pieces that have begun, in the order of time. If Home Assistant was down for a whole piece, this piece is left
+    out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
     `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate at the window's start.

@@ -45,7 +45,10 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour has no price or no cost. `parts` lists the parts of the price that have no rate."""
+    """The reason why an hour has no price or no cost.
+
+    `parts` lists all parts of the price for which no rate is known.
+    """
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -84,7 +87,7 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return a `LeftOut` that lists the parts of the price that have no rate at `instant` (UTC seconds)."""
+    """Return a `LeftOut` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 

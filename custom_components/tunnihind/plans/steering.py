@@ -19,7 +19,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change to a plan that leaves the plan's form as it is.
+    """A change to a plan. The plan's form stays as it is.
 
     `values` maps the form's field names to new values. The value None clears a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
