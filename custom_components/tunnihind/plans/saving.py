@@ -26,19 +26,19 @@ benchmark checked 24 thousand windows in each of two half-years, with 48 hours o
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
 were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
-forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows into six groups by their chance of a
-positive saving. The mean chances of the six groups were between 56% and 99%. In each group, the mean chance and the
-percentage of windows that saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
+forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows by their chance of a positive saving
+into six groups with mean chances from 56% to 99%. In each group, the mean chance and the percentage of windows that
+saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 
 The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not
 used here, because they are no better than the formulas above. `bench_scenarios.py --plans` compared the price paths
 with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on. On average, the
 formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and p90. The mean chance
-with the formulas and the mean chance with the paths differed by less than .01. From July 2025 on, the chances had a
-Brier score of .103 with the formulas and of .105 with the paths. From September 2024 on, the Brier score of the chances
-was .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were between p10 and p90 with the
-formulas, and 81% with the paths. From September 2024 on, 76% of the savings were between p10 and p90 with the formulas,
-and 71% with the paths.
+from the formulas and the mean chance from the price paths differed by less than .01. From July 2025 on, the chances had
+a Brier score of .103 with the formulas and of .105 with the paths. From September 2024 on, the Brier score of the
+chances was .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were between p10 and p90
+with the formulas, and 81% with the paths. From September 2024 on, 76% of the savings were between p10 and p90 with the
+formulas, and 71% with the paths.
 """
 
 import math
