@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# From Home Assistant 2026.10 on, type checkers expect the imports below from a new module, which older versions of Home
-# Assistant don't have.
+# Type checkers expect the imports below from a module that only Home Assistant 2026.10 and later versions have.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,

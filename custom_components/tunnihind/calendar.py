@@ -30,14 +30,14 @@ async def async_setup_entry(
 class PlanCalendar(DataEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
-    The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan runs below
-    or above a price limit, the calendar also shows the plan's later windows.
+    The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all
+    hours below or above a price limit, the calendar also shows the plan's later windows.
     """
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The piece that runs now, or else the next piece of any plan."""
+        """The running piece of a plan, or the next piece of any plan if no piece is running."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -46,13 +46,13 @@ class PlanCalendar(DataEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return the pieces that overlap the given span of time, in the order of their starts."""
+        """Return the pieces that overlap the time from `start_date` to `end_date`, in the order of their starts."""
         events = (self._event(*one) for one in self._pieces())
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece's plan, window, start and end in UTC seconds, which are faster to compare than datetimes."""
+        """Yield each piece's plan, window, start and end. UTC seconds are faster to compare than datetimes."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):

@@ -10,5 +10,8 @@ if KNOWS_TRIGGERS:
 
 
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:
-    """Return the class of each condition by its name. If Home Assistant is too old, return no conditions."""
+    """Return the class of each condition, keyed by the condition's name.
+
+    If Home Assistant is too old, return no conditions.
+    """
     return CONDITIONS if KNOWS_TRIGGERS else {}

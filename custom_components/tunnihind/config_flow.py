@@ -123,7 +123,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Set the form's error for a server without the prices of the zone `wanted`."""
+        """Set the form's error: the server doesn't have the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),
@@ -148,7 +148,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the fees of the household's network package, and ask the household to confirm and complete the fees."""
+        """Show the fees of the household's network package, and ask the household to confirm and complete them."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -187,7 +187,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Add a server that announced itself on the network. If the server was added before, update its address."""
+        """Add a server that has announced itself on the network. If the server was added before, update its address."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -211,8 +211,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
         """Request the description of a discovered server. If none of the server's zones can be added, end the flow.
 
-        If the present address of an entry no longer works, the entry gets the new address. If the user has ignored one
-        zone of the server, no zone of the server is offered again.
+        If the stored address of an entry no longer works, the entry gets the discovered address. If the user has
+        ignored one zone of the server, no zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -233,17 +233,17 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
-        """If the entry's present address no longer works, change it to `url`."""
+        """If the entry's address no longer works, replace it with `url`."""
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # If the entry is loaded, the entry's update listener reloads the entry.
+        # If the entry is loaded, its update listener reloads it.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones for which no entry has the zone's id or the zone's address."""
+        """Return the server's zones that can still be added, because no entry has their id or address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -284,7 +284,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the address in `user_input`, or keep the error for the form and return None."""
+        """Return the server at the entered address.
+
+        If no server is found, keep the error for the form and return None.
+        """
         self._errors = {}
         if user_input is None:
             return None
@@ -323,7 +326,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """End the flow if another entry has the address. A live server and a rehearsal may share an address."""
+        """End the flow if another entry of the same kind (live or rehearsal) has the address of `server`."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:

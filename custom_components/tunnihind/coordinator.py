@@ -1,7 +1,8 @@
 """Keeps the prices and the plans that a household's entities show.
 
 The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. The
-entities are also updated every quarter-hour, even if the server doesn't answer. All times follow the entry's clock.
+entities are also updated every quarter-hour, even if the server doesn't answer. All times come from the config entry's
+`EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,11 +50,11 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """The prices of one household from one server, and the decisions of the household's plans.
+    """The prices of one household from one server, and the decisions about the household's plans.
 
-    `billing` is the billing of the electricity that the household buys. `selling` is the household's contract
-    for selling electricity, or None if the household sells nothing. `selling_prices` are the prices that the household
-    gets for its electricity. `server_device_id` is the id of the server's device.
+    `billing` describes the billing of the electricity that the household buys. `selling` is the household's contract
+    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
+    household gets for its electricity. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -72,8 +73,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # If the entry gets another server, the old server is polled until a reload. `_server` is the polled server's
-        # id.
+        # `_server` is the id of the polled server. If the entry gets another server, the old server is polled until a
+        # reload.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -95,7 +96,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself, or None if the server has sent no description yet."""
+        """The server's description of itself. If the server has sent no description yet, the value is None."""
         return self._polling.about
 
     @property
@@ -117,13 +118,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def tariff(self) -> Tariff:
-        """The household's tariff, which contains the fees and the VAT that are added to the market price."""
+        """The household's fees and VAT, which are added to the market price."""
         chosen = self.about.chosen_vat_rate if self.about else None
         return tariff_from(self.config_entry.options, zone=self.zone, chosen_vat_rate=chosen)
 
     @property
     def paid_prices(self) -> PaidPrices:
-        """The source of the prices that the household paid in the past."""
+        """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
@@ -140,7 +141,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Load the stored state, then poll the server.
+        """Load the stored data, then poll the server.
 
         Raises ConfigEntryNotReady if the server doesn't answer and no prices are stored.
         """
@@ -181,7 +182,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _update_if_due(self) -> None:
         """Update the entities if the list of problems has changed, or if the timer has missed a quarter-hour.
 
-        The timer misses a quarter-hour if the computer was asleep, or if somebody has set a clock.
+        The timer misses a quarter-hour if the computer was asleep, or if a clock was changed.
         """
         if not self.data:
             return
@@ -190,7 +191,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` days (2 to 14), and all other known settled prices."""
+        """Return all known settled prices, including those of the last `days` days (2 to 14)."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
@@ -227,13 +228,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now and at each update of the entities until the entry is unloaded."""
+        """Call `look` now, and at each update of the entities until the entry is unloaded."""
         look()
         self.config_entry.async_on_unload(self.async_add_listener(look))
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. If a changed plan can't be used, raise ValueError."""
+        """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
@@ -241,7 +242,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the changed options need other prices, a poll in the background requests these prices.
+        If the new options require other prices, request them from the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
@@ -253,7 +254,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     async def async_save(self) -> None:
-        """Write the present state to the storage at once."""
+        """Store the present data at once."""
         await self._storage.save(self._state_to_store())
 
     def _save_what_changed(self) -> None:

@@ -26,7 +26,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
 
 
 def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of a plan's device, whose parent device is the server's device."""
+    """Return the description of a plan's device. The parent of a plan's device is the server's device."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
@@ -41,7 +41,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return a device's model, which names a demo or a rehearsal. Users can rename a device, but not its model."""
+    """Return a device's model. The model marks demos and rehearsals, because users can't change a device's model."""
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 

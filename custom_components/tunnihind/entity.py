@@ -40,7 +40,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
-# In plans for high prices, some entities have other names. This prefix marks the translation keys of the other names.
+# In plans for high prices, some entities have special names, whose translation keys begin with this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -63,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# For the key of an entity, a function that decides from a plan's form whether the plan has the entity. If a key is
-# missing here, every plan has the entity.
+# Maps the keys of entities to functions that return whether a plan with a given form has the entity. If the key of an
+# entity is missing in this mapping, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -145,27 +145,27 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The plan's window, or the reason why no window was found. If the plan can't be used, the result is None."""
+        """The decision about the plan. If the plan's settings are not valid, the value is None."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
     def decision(self) -> Decision | None:
-        """The plan's window, or None if the plan has no window."""
+        """The plan's window. If the plan has no window, the value is None."""
         return self.outcome if isinstance(self.outcome, Decision) else None
 
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has a window, or if the plan can be used and the current price is known."""
+        """True if the plan has a window, or if its settings are valid and the current price is known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. The entity is available if the plan can be used, even if no price is known."""
+    """An entity that changes a plan, and is available if the plan's settings are valid, even if no price is known."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with the changes that entities and actions made. If the plan can't be used, the result is None."""
+        """The plan and all its changes. If the plan's settings are not valid, the value is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -180,17 +180,17 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a `ValueSensor`. Two functions compute the sensor's state and attributes from the subject."""
+    """The description of a `ValueSensor`. Two functions compute a sensor's state and attributes from its subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows a figure of its subject, such as a plan's window.
+    """A sensor that shows one value of its subject. The subject is an object such as a plan's window.
 
-    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics,
-    because they would remain after the rehearsal.
+    If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
+    they would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -229,7 +229,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the entities from `descriptions` that fit each plan, now and whenever a plan is added or changed."""
+    """Add the entities in `descriptions` to the plans that have them, now and after each change of the plans."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -278,10 +278,10 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Make and store the same change in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
+    """Make and store `change` in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
 
-    If the change is not allowed for one of the plans, no plan is changed, and Refusal is raised. The error's text names
-    the plan, the field and the allowed values.
+    If the change is not allowed for one of the plans, raise Refusal and change no plan. The error's text names the
+    plan, the field and the allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -17,8 +17,9 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """The server doesn't answer as expected.
 
-    `url` is the server's address, without a password. `reason` is the original error's message, or another detail for
-    the error's text. `retry_after` is the pause in seconds that the server requests, or None.
+    `url` is the server's address, without a password. `reason` is a detail for the error's text, such as the message of
+    a network error. `retry_after` is the pause in seconds that the server requests. `retry_after` is None if the server
+    requests no pause.
     """
 
     key: ClassVar[str]
@@ -90,11 +91,11 @@ class InvalidResponse(TunnihindError, key="invalid_response"):
 
 
 class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
-    """The prices are of a zone that the integration doesn't support."""
+    """The prices belong to a zone that the integration doesn't support."""
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server's prices are of a different zone than the entry's zone."""
+    """The server's prices belong to a different zone than the config entry."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):

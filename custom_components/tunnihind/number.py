@@ -59,12 +59,12 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A number entity that shows and changes a figure of a plan."""
+    """A number entity that shows and changes one setting of a plan."""
 
     @property
     @override
     def available(self) -> bool:
-        """True if the plan uses the figure that the entity shows. A plan uses either an energy or a duration."""
+        """True if the plan has the setting that the entity shows. A plan has either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

@@ -20,7 +20,8 @@ from .entities.saved_sensor import SAVED_SENSORS, SavedSensor
 from .entity import add_to_plans, while_selling
 
 PARALLEL_UPDATES = 0
-# The interval at which `SavingSensor` polls the server. Only this sensor sends its own requests to the server.
+# The interval at which `SavingSensor` polls the server. `SavingSensor` is the only sensor that sends its own requests
+# to the server.
 SCAN_INTERVAL = timedelta(hours=1)
 
 

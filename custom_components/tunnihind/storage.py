@@ -1,4 +1,4 @@
-"""Stores the state of an entry, and reads the state after a restart of Home Assistant."""
+"""Stores the data of a config entry, and reads the data after a restart of Home Assistant."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -21,11 +21,10 @@ _DELAY_S: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """The stored state of an entry.
+    """The stored data of a config entry.
 
-    `server` is the unique id of the entry's server. `about` is the server's description of itself. `answer` contains
-    the newest prices. `server_ahead_s` is the number of seconds by which the server's clock is ahead of Home
-    Assistant's clock.
+    `server` is the unique id of the server. `about` is the server's description of itself. `answer` contains the newest
+    prices. `server_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock.
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that entities
@@ -42,7 +41,10 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the state. If the state is of another server, leave out that server's prices, VAT rate and clock."""
+        """Return the data for `server`.
+
+        If the data come from another server, leave out its prices, VAT rate and clock.
+        """
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
@@ -50,28 +52,28 @@ class StoredState:
 
 
 class Storage:
-    """The file with the state of one config entry."""
+    """The file with the data of one config entry."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str) -> None:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state. If a part of the file can't be read, this part is empty."""
+        """Return the stored data. If a field of the file can't be read, this field is empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
             LOGGER.warning(
-                "the stored data can't be read, because a newer version wrote it; starting without data", exc_info=True
+                "the stored data are not used, because a newer version of the integration wrote them", exc_info=True
             )
             return StoredState()
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state after a short delay. If a newer state arrives in the meantime, store only the newer state."""
+        """Store the data after a short delay. If newer data arrive in the meantime, store only the newer data."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
-        """Store the state at once."""
+        """Store the data at once."""
         await self._store.async_save(asdict(state))
 
     async def remove(self) -> None:
@@ -86,7 +88,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the state that is stored in `document`. If a part can't be read, only this part is empty."""
+    """Return the data in `document`. If a field can't be read, only this field is empty."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -100,17 +102,17 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return each plan's value in `document[name]` by the plan's id. If a value can't be read, leave out the plan."""
+    """Return the values in `document[name]`, keyed by the id of their plan. If a value can't be read, leave it out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return the part `name` of the document. If the part is missing or can't be read, return None."""
+    """Return the field `name` of the document. If the field is missing or can't be read, return None."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        LOGGER.warning("the stored part %r can't be read and starts empty: %r", name, error)
+        LOGGER.warning("the stored field %r can't be read and starts empty: %r", name, error)
         return None

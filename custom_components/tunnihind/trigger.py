@@ -10,5 +10,8 @@ if KNOWS_TRIGGERS:
 
 
 async def async_get_triggers(hass: HomeAssistant) -> dict[str, type[Trigger]]:
-    """Return the class of each trigger by its name. If Home Assistant is too old, return no triggers."""
+    """Return the class of each trigger, keyed by the trigger's name.
+
+    If Home Assistant is too old, return no triggers.
+    """
     return TRIGGERS if KNOWS_TRIGGERS else {}

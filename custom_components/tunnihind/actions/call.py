@@ -45,15 +45,15 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server in the call, or else of the only server. Raises ServiceValidationError."""
+    """Return the coordinator of the server in `call`, by default of the only server. Raises ServiceValidationError."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, first wait until it has started. The first states of a starting entry's
-    entities may already trigger automations that call actions.
+    If the entry is starting or reloading, first wait until it has started. While an entry starts, the first states of
+    its entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -65,7 +65,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
     """Return the buying prices or the selling prices of the household, depending on the call's direction.
 
-    Raises Refusal if the call needs selling prices but the household sells nothing.
+    Raises Refusal if the call asks for selling prices, but the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
@@ -82,8 +82,8 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the start and the end of the time range in a call, in UTC seconds.
 
-    `first` and `last` are the names of the call's fields for the start and the end. By default, the range goes from now
-    to the end of the known prices. Raises Refusal if the end is not after the start.
+    `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
+    and ends with the last known price. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
     start = instant(data[first]) if first in data else prices.now
@@ -99,7 +99,7 @@ def instant(moment: datetime) -> int:
 
 
 def times(start: int, end: int) -> JsonObjectType:
-    """Convert `start` and `end` (UTC seconds) to texts in Tallinn time for the answer of an action."""
+    """Convert `start` and `end` (UTC seconds) to strings in Tallinn time for the answer of an action."""
     return {**iso_bounds(start, end)}
 
 

@@ -22,7 +22,7 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 class Shape(StrEnum):
-    """The shape of the prices in the answer."""
+    """The form of the prices in the answer."""
 
     LIST = "list"
     """A list with all fields of each price."""

@@ -54,8 +54,8 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day in the call, but not before `earliest`. Raises Refusal if the first hour of the import
-    has not passed at `now` (UTC seconds).
+    The import begins on the day that the call names, but not before `earliest`. Raises Refusal if the first hour of the
+    import has not passed at `now` (UTC seconds).
     """
     day: date = max(data.get(ATTR_START, earliest), earliest)
     start = instant_of(day, time.min)

@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Convert a number or a template's text to a number. Refuse True and False, which Python treats as 1 and 0."""
+    """Convert a number or a string to a float. Refuse True and False, which Python treats as 1 and 0."""
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
@@ -47,7 +47,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan's form that a call may change. Null clears an optional field.
+# The fields that a call may change in a plan's form. Null clears an optional field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -71,7 +71,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans in the call's target, or no plan if a change fails. Return the present state of each plan."""
+    """Change all plans in the call's target, and return each plan's window. If a change fails, change no plan."""
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -96,10 +96,10 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry's id and the subentry's id of each plan in the call's target. Each plan occurs once.
+    """Return the ids of the entry and of the subentry of each plan in the call's target. Each plan occurs once.
 
-    An entity or a device in the target must belong to a plan. An area, a floor or a label in the target stands for all
-    its plans. Raises Refusal.
+    An entity or a device in the target must belong to a plan. An area, a floor or a label in the target selects all its
+    plans. Raises Refusal.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
@@ -122,7 +122,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
-    """Return the entry's id and the subentry's id of each plan, by the id of the plan's device."""
+    """Return the ids of the entry and of the subentry of each plan, keyed by the id of the plan's device."""
     registry = dr.async_get(hass)
     return {
         device.id: (entry.entry_id, plan_id)

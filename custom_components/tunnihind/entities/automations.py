@@ -1,7 +1,7 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger, so that a restart
-or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
+reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
 start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
@@ -41,7 +41,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors have.
+# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors.
 _DECIMALS: Final = 6
 
 
@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. An automation that ran at once could read old states of entities that
-        are updated later.
+        Entities are updated one after another. If an automation ran at once, it could read old states of entities that
+        have not been updated yet.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -109,7 +109,7 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window's first piece, which stays the same if a running window gets more pieces."""
+    """Return the start of the window's first piece. If a running window gets more pieces, its start stays the same."""
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
@@ -181,7 +181,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests if the target's entities of one kind are on, and ignores entities of other kinds."""
+    """A condition that tests the target's entities of one kind, and ignores all other entities in the target."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -200,8 +200,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True, so that an automation
-        # could run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True, and an automation could
+        # run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -218,7 +218,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the `entity_ids` of this integration's entities that have the given `translation_key`."""
+    """Return the ids in `entity_ids` that belong to entities of this integration with the given `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -230,9 +230,9 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid if the target names a device or entity of this integration that has none of these `kinds`.
+    """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
 
-    Without this check, the automation would silently ignore the named device or entity. The areas, floors and labels in
+    Without this function, an automation would silently ignore a wrong device or entity. The areas, floors and labels in
     a target are not checked, because an area may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
@@ -250,7 +250,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock of the entity's config entry, or None if the entry is not loaded."""
+    """Return the clock of the entity's config entry. If the config entry is not loaded, return None."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:

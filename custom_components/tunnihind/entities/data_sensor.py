@@ -96,8 +96,8 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
-    The server computes the saving. The enabled sensor polls the server itself once an hour, because no other entity
-    needs this score.
+    The server computes the saving. If the sensor is enabled, it requests the saving from the server once an hour,
+    because no other entity needs it.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:

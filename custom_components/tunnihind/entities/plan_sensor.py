@@ -80,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A sensor for a figure of a plan's window. While the plan has no window, the sensor's state is unknown."""
+    """A sensor for one value of a plan's window. While the plan has no window, the sensor's state is unknown."""
 
     @property
     @override

@@ -22,15 +22,16 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO has at most this many prices: four
-# days of quarter-hours, about 20 kB. Together, both lists of the sensor `price_list` take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO contains the prices of at most this
+# many periods. The prices of four days of quarter-hours take about 20 kB. Together, both lists of the sensor
+# `price_list` take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
 def _times(first: Period | None, last: Period | None) -> Attributes:
-    """Return the start of the period `first` and the end of the period `last` as attributes in Tallinn time."""
+    """Return the start of `first` and the end of `last` as attributes in Tallinn time."""
     if first is None or last is None:
         return {}
     return iso_bounds(first.start, last.end)
@@ -186,7 +187,7 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Return the description of the sensor for the price of the next hour or quarter.
+    """Describe the sensor for the price of the next hour or quarter-hour.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
     the sensor's name changes at the next start of Home Assistant.

@@ -1,11 +1,11 @@
 """Sensors that show the cost and the saving of a plan's past windows.
 
-The sum of all savings can fall, because a window may turn out more expensive than an immediate start of the device, or
-a price may be corrected later. So the all-time sums have the state class "total" and not "total increasing".
+The sum of all savings can fall. A window may turn out more expensive than an immediate start of the device, or a price
+may be corrected later. So the sensors of all-time sums have the state class "total" and not "total increasing".
 
-With Home Assistant's long-term statistics of the all-time sums, dashboards can show the cost and the saving of each
-day, month and year. If the all-time sums started again at zero each month, a meter reading that arrives after the end
-of its month would be lost.
+From Home Assistant's long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each
+day, month and year. If the sum started again at zero each month, a meter reading that arrives after the end of its
+month would be lost.
 """
 
 from collections.abc import Callable
@@ -194,9 +194,10 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which the sensor's all-time sum began at zero, or None for a sensor without such a sum.
+        """The time at which the sensor's all-time sum began at zero.
 
-        Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
+        If the sensor shows no all-time sum, the value is None. Without this time, Home Assistant's statistics would
+        count a new start of the sum at zero as a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

@@ -22,7 +22,7 @@ class Planner:
     """Decides when each plan runs, and keeps the decisions.
 
     A window that has begun does not move. The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings`
-    has only plans with valid settings. `outcomes` has the newest decision about each plan. `ran` has each plan's
+    contains only valid settings. `outcomes` contains the newest decision about each plan. `ran` contains each plan's
     windows of the last two weeks.
     """
 
@@ -53,14 +53,14 @@ class Planner:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan with this id, or None if no plan has this id and valid settings."""
+        """Return the plan with this id. If no plan has this id, or the plan's settings are not valid, return None."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        If one of the plans is not valid, no plan changes, and ValueError is raised. If `replan` is true, running
-        windows end at `now`, and each of `plans` gets a new window in its present span.
+        If `replan` is true, running windows end at `now`, and each of `plans` gets a new window in its present span. If
+        one of the plans is not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -87,16 +87,16 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the plan's windows of the last two weeks, and the plan's windows ahead.
+        """Return the plan's windows of the last two weeks and its future windows.
 
-        Several windows ahead are possible only if the plan looks for all hours below or above a price limit.
+        Only a plan that covers all hours below or above a price limit may have several future windows.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return the plan's status at `now` (UTC seconds), or None if the plan's settings are not valid."""
+        """Return the plan's status at `now` (UTC seconds). If the plan's settings are not valid, return None."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
@@ -106,7 +106,7 @@ class Planner:
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its current form, without the changes that no longer fit this form."""
+        """Return the plan with its current form. If the plan's changes no longer fit this form, omit all changes."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -128,7 +128,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows of the last two weeks that have begun.
 
-        If a plan is planned again in the second in which its window began, this window does not count as run.
+        If a plan is planned again in the second in which its window began, leave out this window.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

@@ -28,9 +28,9 @@ _NOTHING: Final = Timeline(HOUR_S)
 class Timelines:
     """A household's prices as timelines.
 
-    The timelines are computed again only when the server's answer or a contract has changed. `paid` has the prices of
-    the periods by which the household is billed. `levels` has the prices from which levels, ranks and cheap hours are
-    computed. `sold` has the selling prices, and is empty if the household sells no electricity.
+    The timelines are computed again only when the server's answer or a contract has changed. `paid` contains the prices
+    of the household's billing periods. `levels` contains the prices from which levels, ranks and cheap hours are
+    computed. `sold` contains the selling prices. If the household sells no electricity, `sold` is empty.
     """
 
     def __init__(self) -> None:
@@ -86,13 +86,10 @@ class DayPrices:
 class PricesNow:
     """A household's prices and plans as of `now` (UTC seconds).
 
-    `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
-    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices, so that
-    devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions about the
-    plans. `unknown_parts` are the parts of the price whose last known rate is used, because the table of rates has no
-    rate for today. `hours_ahead` is the number of hours over which the average price ahead is computed. `scale` has the
-    market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds the selling
-    prices.
+    `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
+    for which the last known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
+    hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
+    changes. For the selling prices, the coordinator has a second object of this class.
     """
 
     now: int
@@ -117,9 +114,10 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the present run of negative prices in UTC seconds, or None if the current price is not negative.
+        """The time until which all prices are negative, in UTC seconds.
 
-        A predicted price counts as negative if its median is negative.
+        If the current price is not negative, the value is None. A predicted price counts as negative if its median is
+        negative.
         """
         until = None
         period = self.current
@@ -130,7 +128,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours from the current period on, or none if a price is missing."""
+        """The periods of the next `hours_ahead` hours. If a price is missing, the sequence is empty."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -148,12 +146,12 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's published prices, or None if some prices are missing."""
+        """Today's average, lowest and highest price. Until all prices are published, the value is None."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's published prices, or None if some prices are missing."""
+        """Tomorrow's average, lowest and highest price. Until all prices are published, the value is None."""
         return self._published(self.tomorrow)
 
     @property
@@ -170,7 +168,7 @@ class PricesNow:
 
     @property
     def is_cheap(self) -> bool | None:
-        """Return whether the current period is among today's cheap hours, or None if a price is missing."""
+        """Return whether the current period is among today's cheap hours. If a price is missing, return None."""
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None
@@ -183,7 +181,7 @@ class PricesNow:
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The first 24 hours without a published price, or fewer if the forecast is shorter."""
+        """The periods of the first 24 hours without a published price, as far as the forecast covers them."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -201,7 +199,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price from the day of the newest answer on. The list changes only with a new answer."""
+        """All periods with a price, from the day of the newest answer on. `listed` changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
@@ -221,7 +219,7 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's published and predicted periods in `levels`, or none if a period is missing."""
+        """Today's published and predicted periods in `levels`. If a period is missing, the sequence is empty."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
@@ -230,7 +228,7 @@ class PricesNow:
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that Nord Pool's integrations, evcc and Predbat read.
+    """Return the prices as a list that Nord Pool's integrations, evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.
     """
@@ -238,14 +236,14 @@ def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that the energy optimizer HAEO reads. Each price is valid until the time of the next price."""
+    """Return the list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping from the starts of periods to prices that EMHASS reads.
+    """Return the prices in the form that EMHASS reads: a mapping from the start of each period to its price.
 
-    The starts are in UTC, because EMHASS can't read a mapping with two different offsets from UTC.
+    The starts are in UTC, because EMHASS can't read mappings that contain both summer and winter time.
     """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 

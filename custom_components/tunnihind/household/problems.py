@@ -72,6 +72,6 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's clock. Without a forecast, return False."""
+    """Return whether the forecast is too old by the server's clock. If there is no forecast, return False."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -21,7 +21,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# 14 days after its end, a window becomes final even if prices are missing.
+# 14 days after its end, a window no longer changes, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of days whose sums are kept separately. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest finished window of a plan, with its energy, cost and savings, and with the expected savings.
+    """The newest finished window of a plan, with its energy, cost, savings and expected savings.
 
     `start` and `end` are UTC seconds.
     """
@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept separately, older windows as one sum for each day, and the oldest days as one sum. `since`
-    is the time when the account was opened, in UTC seconds.
+    Recent windows are kept separately. For older windows, one sum is kept for each day. For the oldest days, only one
+    sum is kept. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -101,7 +101,7 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The earliest time whose price is still needed, in UTC seconds, or None if no price is needed."""
+        """The earliest time (UTC seconds) whose price is still needed. If no price is needed, the value is None."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
@@ -111,7 +111,7 @@ class Account:
         """Update the account with the plan's decision at `now` (UTC seconds)."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # If the clock is set back, no running time is counted until the clock reaches `_ran_until` again.
+        # After the clock is set back, no running time is counted until the clock reaches `_ran_until` again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -120,7 +120,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the parts of windows before `until` (UTC seconds) that lack a reading, keyed by the meter's id."""
+        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -128,7 +128,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the energy in kWh that `meter` measured in parts of windows."""
+        """Add the meter's readings. `readings` maps a slice of a window to the kWh that `meter` measured during it."""
         self._runs = [
             replace(
                 run,
@@ -140,7 +140,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the start of each hour before `now` (UTC seconds) whose price is missing for a finished window."""
+        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
         return {
             hour
             for run in self._runs
@@ -182,7 +182,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add the plan's window if it has begun, or update it if it was added earlier."""
+        """If the plan's window has begun, add the window to the account, or update the window there."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -255,7 +255,10 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add final windows to the sums of their days. Merge the sums of the oldest days into one."""
+        """When a window no longer changes, add it to the sums of its days.
+
+        Merge the sums of the oldest days into one.
+        """
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,7 +1,7 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Every five minutes, the recorder writes new statistics, and then the energy of windows is computed from the statistics
-of the meters. So a window's energy is known shortly after the window's end.
+Whenever the recorder has written new five-minute statistics, the energy of windows is computed from the meters'
+statistics. So a window's energy is known shortly after the window's end.
 
 The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
 For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
@@ -28,11 +28,11 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# If a restart or a lost connection leaves a gap of up to an hour in the readings of a power meter, the gap is filled
-# with the mean of the readings before and after it.
+# If a power meter has no readings for up to an hour, the gap is filled with the mean of the readings before and after
+# the gap. A restart or a lost connection may cause a gap in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# If a reading implies more than 100 kW, the meter must have been replaced, because no home's grid connection allows so
-# much power.
+# Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
+# after the replacement of a meter may be much too high.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading.
 _SILENT_S: Final = 24 * HOUR_S
@@ -40,7 +40,7 @@ _SILENT_S: Final = 24 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds), assumed to be spread evenly."""
+    """The energy in kWh from `start` to `end` (UTC seconds), assumed to be spread evenly over this time."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class Stretch:
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between each reading and the next.
 
-    `sums` maps the start of each five minutes to the meter's total in kWh at the end of these five minutes. If readings
+    `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
     are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. If noise or a
     correction makes the meter's total fall, the energy of the `Stretch` is 0.
     """
@@ -70,8 +70,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a device used, computed from the device's mean power.
 
-    `means` maps the start of each five minutes to the device's mean power in kW. If a device feeds energy back, its
-    energy counts as 0.
+    `means` maps the start of each five-minute period to the device's mean power in kW. If a device feeds energy back,
+    its energy counts as 0.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -87,7 +87,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy in kWh of each slice that `stretches` cover completely.
+    """Return the energy in kWh of each slice in `slices` that `stretches` cover completely.
 
     `stretches` must be in the order of time and must not overlap.
     """
@@ -151,7 +151,7 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Start a search in the background, unless an earlier search is still running."""
+        """If no earlier search is still running, start a search in the background."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"
@@ -166,7 +166,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Look for missing readings in the statistics of the meters, and return whether any were found."""
+        """Read the readings that the ledger lacks from the meters' statistics, and return whether there were any."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
@@ -181,7 +181,7 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Fetch the missing prices of past windows from the server, and return whether any were found."""
+        """Fetch the missing prices of past windows from the server, and return whether the server sent any."""
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

@@ -48,11 +48,11 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the old server's prices. The prices of past windows are fetched again from the new server."""
+        """Forget the old server's prices, so that the prices of past windows are fetched from the present server."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the parts of windows before `until` (UTC seconds) that lack a reading, keyed by the meter's id."""
+        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -60,12 +60,12 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add the energy in kWh that `meter` measured in parts of windows."""
+        """Add the meter's readings. `readings` maps a slice of a window to the kWh that `meter` measured during it."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the start of each hour before `now` (UTC seconds) whose price is missing for a finished window."""
+        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )
@@ -85,7 +85,7 @@ class Ledger:
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Rebuild a ledger from the result of `as_dict`.
 
-        If a part of `kept` can't be read, the ledger starts without this part.
+        If an account or the prices can't be read, the ledger starts without them.
         """
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

@@ -48,9 +48,9 @@ NOTHING: Final = Amounts()
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The energy, costs and savings of windows that ran.
+    """The total energy, cost and savings of some windows.
 
-    `even` is computed for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the running
+    `even` is computed for an imaginary device that always uses 1 kW. So the energy of `even` in kWh equals the running
     time in hours. `used` is computed for the energy that the plan's own device used. `unread_h` is the number of hours
     for which the energy of the plan's own device is unknown.
     """
@@ -83,16 +83,17 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` are
-    the pieces of the window that have begun, in the order of time. If Home Assistant was down for a whole piece, this
-    piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
+    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` lists
+    all pieces that have begun, in the order of time. If Home Assistant was down for a whole piece, this piece is left
+    out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the span was open, the plan was switched on, and the window could have
-    begun. `expected` is the first estimate of the window's saving, and `expected_at_start` is the estimate at the
-    window's start. An unknown saving is None.
+    `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
+    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate at the window's start.
+    An unknown saving is None.
 
-    `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
-    `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.
+    `readings` maps slices of the pieces to the kWh that `meter` measured during them. Each slice lies in one quarter of
+    an hour. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is assumed
+    to stop when it has used this energy.
     """
 
     window: Piece
@@ -117,18 +118,18 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The span of time for which settled prices are needed to compute the window's cost and savings.
+        """The range of time whose settled prices are needed to compute the window's cost and savings.
 
-        The span begins with the window's first day or at `at_once`, whichever is earlier, and ends with the window's
-        last day.
+        The range begins with the window's first day or at `at_once`, whichever is earlier. The range ends with the
+        window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the window with the pieces in `decided`, as of `now` (UTC seconds).
+        """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device needs at `now`. The higher of the old and the new need is kept,
-        because a lower new need only shows that the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. If the needed energy has fallen, the earlier value is
+        kept, because the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -137,20 +138,20 @@ class StartedWindow:
         return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
 
     def until(self, instant: int) -> StartedWindow | None:
-        """Return the part of the window before `instant` (UTC seconds), or None if there is no such part."""
+        """Cut the window off at `instant` (UTC seconds). If no piece begins before `instant`, return None."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Split the pieces at each quarter of an hour, and return the parts that ended by `until` (UTC seconds)."""
+        """Split the pieces at each quarter of an hour, and return the slices that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the parts from `slices(until)` that still need a meter reading."""
+        """Return the slices in `slices(until)` that still lack a meter reading."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the energy in kWh of each part from `slices(until)`. Parts with unknown energy are left out."""
+        """Return the energy in kWh of each slice in `slices(until)`. Slices with unknown energy are left out."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -200,9 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window is compared with an imaginary run that starts at `at_once`, has no pauses and uses as much energy as the
-    window. So the price of each part of the window is compared with the price of an equally long part of the imaginary
-    run. A part of the window counts only if all needed prices are settled.
+    The window's cost is compared with the cost of running the device from `at_once` on, without pauses and with the
+    same energy. So the first slice of the window is compared with the first slice after `at_once`, and so on. A slice
+    counts only if all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

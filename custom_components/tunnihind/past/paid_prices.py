@@ -25,9 +25,10 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# Costs and sums are rounded to 6 decimals of a euro, so that two imports of the same readings give the same sums.
+# Costs and sums in EUR are rounded to 6 decimals. So two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
-# The largest rounding error between an hour's energy and the sum of its five-minute readings, in kWh or as a share.
+# An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
+# energy.
 _SAME_KWH: Final = 1e-6
 
 
@@ -44,7 +45,10 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour has no price or no cost. `parts` lists the parts of the price that have no rate."""
+    """The reason why an hour has no price or no cost.
+
+    `parts` lists all parts of the price for which no rate is known.
+    """
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -56,7 +60,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The household prices of an hour's quarters in EUR/kWh. If billing is by the hour, all prices are equal."""
+    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -83,14 +87,14 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return a `LeftOut` that lists the parts of the price without a rate at `instant` (UTC seconds)."""
+    """Return a `LeftOut` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return the left-out hours as spans [start, end) in UTC seconds.
+    """Return the left-out hours as ranges of time [start, end) in UTC seconds, each with its reason.
 
-    Neighbouring hours with the same reason form one span.
+    Neighbouring hours with the same reason form one range.
     """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
@@ -118,7 +122,7 @@ def hours_between(start: int, end: int) -> Iterable[int]:
 
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
-"""A function that takes a month's first day and returns the settled prices (EUR/MWh) by the start of their period."""
+"""Returns the settled prices (EUR/MWh) of the month that begins on a given day, keyed by the start of their period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +167,8 @@ class PaidPrices:
 class SumRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour, or None if the cost was removed. `total` is the sum of the costs of this hour and
-    all earlier hours.
+    `cost` is the cost of one hour. If the cost was removed, `cost` is None. `total` is the sum of the costs of this
+    hour and all earlier hours.
     """
 
     cost: float | None
@@ -175,15 +179,15 @@ class SumRow:
 class Energy:
     """The energy that the household used, in kWh.
 
-    `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each five
-    minutes with a reading (UTC seconds) to the energy of the five minutes.
+    `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each
+    five-minute reading (UTC seconds) to its energy.
     """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the kWh of each quarter, or None if five-minute readings are missing or don't add up to the hour."""
+        """Return the kWh of each quarter. If readings are missing or don't add up to the hour's energy, return None."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -195,8 +199,8 @@ def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
     The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
-    reading. The energy of each quarter is charged at the price of the quarter. If the energy of an hour's quarters is
-    unknown, the hour's energy is charged at the mean price of the hour.
+    reading. The energy of each quarter is charged at the price of the quarter. If the energy of the quarters is
+    unknown, the energy of the hour is charged at the mean price of the hour.
     """
     if not energy.hours:
         return {}

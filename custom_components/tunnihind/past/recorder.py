@@ -1,8 +1,8 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic contains the entry's zone, mode and number. A statistic is never shared between zones, or between
-live servers, demos and rehearsals. Entries of the same zone and mode have different numbers. If a household replaces a
-server by another server of the same zone and mode, the integration continues the old statistics.
+The id of a statistic contains the zone, the mode and the number of a config entry. A statistic is never shared between
+zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different numbers. If a
+household replaces a server with another server of the same zone and mode, the integration continues the old statistics.
 """
 
 import asyncio
@@ -31,8 +31,7 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The largest number of rows that are written in one batch. Between two batches, the recorder can write other data of
-# Home Assistant.
+# The largest number of rows in one batch. Between two batches, the recorder can write other data of Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
@@ -83,10 +82,10 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
+    """Return the words for an entry in a statistic's id: zone, mode and number.
 
-    The list leaves out the zone Estonia, the live mode and the number 1. When an entry first writes a statistic in a
-    mode, it gets the lowest free number for this mode, and keeps this number.
+    The words for the zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic
+    in a mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -136,7 +135,7 @@ async def meter_rows(
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
     """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
 
-    If `by_quarter` is true, the readings of each five minutes are included.
+    If `by_quarter` is true, five-minute readings are included.
     """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
@@ -161,7 +160,7 @@ async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> 
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return the mean, the lowest and the highest price that are stored for each hour."""
+    """Return the stored mean, lowest and highest price of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 
@@ -208,7 +207,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return a statistic's rows (energy in kWh, power in kW), keyed by the start of their period in UTC seconds."""
+    """Return a statistic's rows, keyed by their start in UTC seconds. Energy is in kWh, and power is in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -228,7 +227,7 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows in place of the stored rows of the same hours, and wait until the recorder has stored them."""
+    """Write rows in place of the stored rows of the same hours. Wait until the recorder has stored the new rows."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])

@@ -1,8 +1,9 @@
-"""Finds the longest time that a device can run, and the cheapest steps for this time.
+"""Finds the longest time for which a device can run, and the cheapest steps for this time.
 
-The search uses dynamic programming over time steps of equal length. A state consists of the step, the number of steps
-left to run, the number of pieces that may still start, and a flag for a running piece. Two partial solutions in the
-same state can continue in the same ways, so the search keeps only the cheapest continuation of each state.
+The search divides time into steps of equal length, and uses dynamic programming. Each state of the search has four
+values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
+whether a piece is running. All partial solutions in the same state have the same possible continuations. So the search
+keeps only the cheapest continuation of each state.
 """
 
 import math
@@ -11,18 +12,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# Costs contain the price times this factor, which exceeds the number of pieces of any window.
+# In costs, prices are multiplied by this number, which is larger than the number of pieces of any window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
 """The price of each step in whole millionths of a euro, or None if the step can't be used."""
 type StepRun = tuple[int, int]
-"""The first step of a run, and the step after its last step."""
+"""The first step of an unbroken sequence of steps, and the step after its last step."""
 
 
 def usable_runs(prices: Prices) -> Iterator[StepRun]:
-    """Yield each unbroken run of steps that have a price."""
+    """Yield each unbroken sequence of steps that have a price."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
         end = first + len(tuple(run))
@@ -39,7 +40,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     count towards `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
-    # `reachable` has only one number.
+    # `reachable` contains only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -51,10 +52,11 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The least costs of all states in which a given number of pieces may still start.
+    """The least costs of running a device if a given number of pieces may still start.
 
-    The index of a row is the step, and the index of a column is the number of steps left to run. `on` contains the
-    costs if a piece runs just before the step, and `off` contains the costs if no piece runs then.
+    The rows are indexed by the step, and the columns by the number of steps for which the device must still run. `on`
+    contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs just before the
+    step.
     """
 
     off: Sequence[Sequence[float]]
@@ -63,11 +65,11 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least costs of running for any number of steps.
+    """The least costs of running a device for any number of steps.
 
-    A cost is the price times 1,024, plus the number of pieces, which matters only if two solutions have the same price.
-    Floats represent all costs exactly. `tables` has one table for each number of pieces that may still start, or only
-    one table if any number is allowed.
+    A cost is the price times 1,024, plus the number of pieces. So the number of pieces matters only if two solutions
+    have the same price. Floats represent all costs exactly. `tables` contains one table for each number of pieces that
+    may still start. If any number of pieces is allowed, `tables` contains only one table.
     """
 
     weights: Sequence[float]
@@ -77,7 +79,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Compute the least costs of running for up to `steps` steps."""
+        """Compute the least costs of running a device for up to `steps` steps."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -89,7 +91,7 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether the least price of running for `left` steps from `step` on is at most `limit`."""
+        """Return whether the device can run for `left` steps, at `step` or later, at a price of at most `limit`."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
@@ -100,7 +102,7 @@ class LeastCosts:
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the cheapest solution that runs for `left` steps.
+        """Yield the pieces of the cheapest solution with `left` steps in total.
 
         Among equally cheap solutions, the solution with the earliest steps is chosen. If `goes_on` is true, a piece is
         already running when the first step begins.
@@ -141,10 +143,10 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, or None if the new table itself applies.
+    `then` is the table that applies after a piece has started. If `then` is None, the new table itself applies.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # the row of the last step comes first
+    off, on = [nothing_left], [nothing_left]  # filled backwards: the first row applies after the last step
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

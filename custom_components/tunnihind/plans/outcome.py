@@ -32,13 +32,13 @@ class Reason(StrEnum):
 class Decision:
     """The window that was chosen for a plan in one span.
 
-    `pieces` are the parts of the window in the order of time. Each piece is [start, end) in UTC seconds. All pieces lie
-    within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices in
-    EUR/kWh. `saving` is the expected saving compared with starting at once. `saving` is None if a price is unknown, or
-    if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the device uses in
-    the window. `cost` is None if a price is unknown, or if the plan's settings don't contain the energy.
-    `forecast_share` (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true
-    if the window is shorter than the plan's duration.
+    `pieces` are the pieces of the window in the order of time, each as [start, end) in UTC seconds. All pieces lie
+    within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
+    EUR/kWh. `saving` is the expected saving compared with starting the device at once. `saving` is None if a price is
+    unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
+    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't contain the energy.
+    `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only predicted. `shortened` is
+    true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
     pieces, but then its saving becomes None. If the plan has no fixed duration, new prices may also end the running
@@ -85,7 +85,7 @@ class Decision:
 class NoWindow:
     """The reason why a plan has no window.
 
-    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` has the
+    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` contains the
     remaining pieces of this window.
     """
 

@@ -1,33 +1,34 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at the start of each quarter of an hour, or more often. Each call of `decide` gets the decision of
-the previous call.
+`decide` is called at the start of each quarter of an hour, or more often. The result of each call of `decide` is an
+argument of the next call.
 
 Until a window begins, each call of `decide` searches for the best window again with the newest prices. Once a window
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
 next occurrence.
 
-If prices are published late, a window may begin with less than the plan's duration. Until the end of the span, `decide`
-may add time to a window that began too short. So a boiler gets warm even if prices are missing at midnight.
+If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
+short, `decide` may add time to the window until the end of the span. Without this added time, a boiler could stay cold
+if prices are missing at midnight.
 
-A plan of all hours below or above a price limit has no fixed duration. For a plan without a fixed duration, each call
-of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
-prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
-If a piece continues over midnight into the next span, both parts count as one piece.
+A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
+each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
+predicted prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least
+`min_piece_s` seconds. If a piece continues over midnight into the next span, its time before and after midnight counts
+as one piece.
 
-If Home Assistant was down for a whole window, the window counts as not run, and `decide` plans again for the rest of
-the span.
+If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
 If `days` is more than 1 and the present occurrence has too little time left, the plan may wait for a later occurrence.
 A plan waits only if a later occurrence may have room for the plan's whole duration.
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
-ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
-replace the lost pieces. If the plan does not allow shortened windows, an interrupted window counts as run, so that a
-machine that must run without a pause is not started twice.
+ahead. If pieces passed while the plan was off, and the plan allows shortened windows, `decide` adds time to replace
+these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished. So a machine that
+must run without a pause is not started twice.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
-a time before the span, the window counts as not run.
+a time before the span, `decide` ignores the window.
 """
 
 import math
@@ -81,9 +82,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call, or None if the plan had no window before. The result is the window of the
-    first occurrence in which a window is possible. If no occurrence has a window, the result gives the reason for the
-    first occurrence that has enough time.
+    `last` is the result of the previous call. If the plan had no window before, `last` is None. The result is the
+    window of the first occurrence in which a window is possible. If no occurrence has a window, the result gives the
+    reason for the first occurrence that has enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -102,15 +103,15 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
-    # The first reason other than TOO_LITTLE_TIME is returned, if there is one.
+    # If an occurrence has a reason other than TOO_LITTLE_TIME, the first such reason is returned.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Only a plan of all hours below or above a price limit has windows after `window`. For a plan with a fixed duration,
-    the best time in a later span may still change completely.
+    If the plan has a fixed duration, return an empty tuple, because the best time in a later span may still change
+    completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -126,7 +127,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the plan waits for a later span because too much of the present span has passed."""
+    """Return whether the plan should wait for a later span, because too much of the present span has passed."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -167,9 +168,9 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 
 
 def until(window: Decision, now: int) -> Decision | None:
-    """Return the part of the window before `now` (UTC seconds), or None if there is no such part.
+    """Cut the window off at `now` (UTC seconds). If no piece begins before `now`, return None.
 
-    If the result is only a part of the window, its saving and its cost are None.
+    If the window becomes shorter, its saving and its cost become None.
     """
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
@@ -180,9 +181,8 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    A window that has already run in `span` is ignored. `goes_on` matters only for a plan of all hours below or above a
-    price limit. If `goes_on` is true, a piece is already running when the span opens, and may continue for any length
-    of time.
+    A window that has already run in `span` is ignored. If `goes_on` is true, a piece is already running when the span
+    opens, and may continue for any length of time. A plan with a fixed duration ignores `goes_on`.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -223,7 +223,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Add the pieces that are still ahead to the window of a plan that is switched on again."""
+    """After a plan is switched on again, add the pieces that are still ahead to its window."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -237,8 +237,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # The missing time is computed from the plan's duration at the window's start, because the energy that a car needs
-    # falls while the car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
+    # The missing time is computed from the plan's duration at the window's start, because the plan's duration falls
+    # while a car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -319,7 +319,7 @@ def _pieces(
     limited: bool = True,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the best pieces within `bounds`. If `limited` is false, the price limit does not apply.
+    """Return the best pieces within `bounds`. If `limited` is false, ignore the price limit.
 
     `bounds` is the remaining time of `span`.
     """
@@ -336,8 +336,8 @@ def _all_by_limit(
 ) -> tuple[Piece, ...]:
     """Return all time within `bounds` in which the plan may run, as pieces in the order of time.
 
-    `bounds` must end at the end of a span. If the last piece continues into the next span, its time in the next span
-    counts towards `min_piece_s`.
+    `bounds` must end at the end of a span. If the last piece continues into the next span, its time there counts
+    towards `min_piece_s` too.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
@@ -356,14 +356,14 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job whose window may be shorter than the plan's duration, or None if the plan allows no such window."""
+    """Return a job for a shortened window. If the plan must not be shortened, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return a function that computes a period's price in EUR/kWh for the search.
+    """Return the function with which the search computes a period's price in EUR/kWh.
 
     If the plan looks for high prices, the returned function negates the price. If the plan must not use a period, the
     returned function returns None.

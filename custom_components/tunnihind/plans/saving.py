@@ -2,43 +2,43 @@
 
 The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
 have a split normal distribution. The standard deviation of a predicted price is (p50 - p10) / 1.2816 below p50, and
-(p90 - p50) / 1.2816 above p50. If two hours start k hours apart, their forecast errors are assumed to have this
-correlation:
+(p90 - p50) / 1.2816 above p50. A settled price has no uncertainty. If two hours start k hours apart, their forecast
+errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hourly prices. The hours of a run that starts at once have positive weights, and the hours
-of the window have negative weights. The size of an hour's weight is the hour's share of the running time. The median of
-the saving is assumed to be the weighted sum of the hourly medians.
+A saving is a weighted sum of hourly prices. The hours in which the device would run after an immediate start have
+positive weights, and the hours of the window have negative weights. The size of an hour's weight is the fraction of the
+running time that falls into this hour. The median of the saving is assumed to be the weighted sum of the hourly
+medians.
 
-The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
-deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
-standard deviation on the side of the hour's median that raises the saving. The upper side raises the saving if the
-weight is positive, and the lower side if the weight is negative. For the lower standard deviation of the saving, the
-upper and lower sides of each hour's median are swapped. The saving is assumed to have a split normal distribution,
-which gives p10, p90 and the probability of a positive saving. A settled price has no uncertainty.
+The saving is assumed to have a split normal distribution too. The variance of the saving above its median is the sum of
+u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times one of the two standard
+deviations of its price: the one above p50 if the weight is positive, and the one below p50 if it is negative. Below the
+median of the saving, the formula for the variance is the same, but each u_i contains the other standard deviation.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the server's walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC for 71 hours. The fit used
-pairs of hours that were at most 59 hours apart. The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90
-and chances of savings on 24 thousand windows in each of two half-years, for many kinds of plans with 48 hours of
-forecast.
+the errors of the server's walk-forward forecasts from July 2024 to June 2025. The server issued one forecast each day
+at 09:00 UTC, for 71 hours. The fit used all pairs of hours that were at most 59 hours apart. The benchmark
+`tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a positive saving for many kinds of plans. The
+benchmark checked 24 thousand windows in each of two half-years, with 48 hours of forecast.
 
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
-were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. From July to
-December 2024, the intervals of the forecast itself were too narrow. The benchmark put the windows into six groups with
-mean chances from 56% to 99%. The mean chance of a group differed from the share of its windows that saved money by at
-most 2 percentage points in 2025, and by at most 6 in 2024.
+were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
+forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows by their chance of a positive saving
+into six groups with mean chances from 56% to 99%. In each group, the mean chance and the percentage of windows that
+saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 
-The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
-price paths with the formulas above, on every fifth day from July 2025 on, and on every fourth day from September 2024
-on. On average, the formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and
-p90. The formulas' mean chance and the paths' mean chance differed by less than .01. From July 2025 on, the chances had
-a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score of the chances
-was .100 with the formulas and with the paths. From July 2025 on, the formulas' intervals contained 83% of the savings,
-and the paths' intervals 81%. From September 2024 on, the formulas' intervals contained 76% of the savings, and the
-paths' intervals 71%. The price paths are not used here, because they are no better than the formulas.
+The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not
+used here, because they are no better than the formulas above. `bench_scenarios.py --plans` compared the price paths
+with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on. On average, the
+formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and p90. The mean chance
+from the formulas and the mean chance from the price paths differed by less than .01. From July 2025 on, the chances had
+a Brier score of .103 with the formulas and of .105 with the paths. From September 2024 on, the Brier score of the
+chances was .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were between p10 and p90
+with the formulas, and 81% with the paths. From September 2024 on, 76% of the savings were between p10 and p90 with the
+formulas, and 71% with the paths.
 """
 
 import math
@@ -54,20 +54,20 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The factor and the decay time (in seconds) of each term in the formula for rho.
+# The factor and the decay time (in seconds) of each term of rho, the correlation in the module's docstring.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Sums are rounded to this many decimals, so that a rounding error doesn't count as a saving.
+# Sums are rounded to this many decimals, so that no rounding error counts as a saving.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The saving of a window compared with starting at once, in EUR per kWh of a constant load.
+    """The saving of a window compared with starting the device at once, in EUR/kWh.
 
-    A negative saving is a loss. `low`, `expected` and `high` are p10, p50 and p90 of the saving. `chance` (0 to 1) is
-    the probability of a positive saving.
+    The device's power is assumed constant. A negative saving is a loss. `low`, `expected` and `high` are p10, p50 and
+    p90 of the saving. `chance` (0 to 1) is the probability of a positive saving.
     """
 
     expected: float
@@ -116,8 +116,8 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
     """Return the cost of the energy that a device uses in the window.
 
-    From the window's start on, the device is assumed to use `power_kw` until it has used `energy_kwh`. If a price is
-    unknown while the device runs, return None.
+    While the window runs, the device is assumed to use `power_kw` until it has used `energy_kwh`. If a needed price is
+    unknown, return None.
     """
     needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
     used: list[Piece] = []
@@ -173,7 +173,7 @@ class _WeightedSum:
 
     @classmethod
     def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
-        """Return the distribution of the weighted sum of the periods' prices."""
+        """Return the distribution of the sum of the periods' prices, weighted by `weights`."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,
@@ -205,9 +205,9 @@ def _deviation(period: Period, *, up: bool) -> float:
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
-    `deviations` has the start and the standard deviation of each error, in the order of time. The module's docstring
-    has the formula of the variance. Each term of the correlation rho(k) falls exponentially with k, so one running sum
-    for each term replaces the sum over all pairs of hours.
+    `deviations` contains the start (UTC seconds) and the standard deviation of each error, in the order of time. The
+    module's docstring contains the formula of the variance. Each term of the correlation rho(k) falls exponentially
+    with k. So one running sum for each term replaces the sum over all pairs of hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -26,16 +26,16 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Limits in EUR/kWh are rounded to this many decimals, so that the error of a division by 100 can't make a limit differ
-# from an equal price.
+# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit in cents, divided by 100, could differ
+# slightly from an equal price.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
     """An error in a plan's settings.
 
-    `key` is the key of the translated message. `placeholders` has all values that the message needs, except the plan's
-    name.
+    `key` is the key of the translated message. `placeholders` contains all values that the message needs, except the
+    plan's name.
     """
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
@@ -64,12 +64,12 @@ class Kind(StrEnum):
 
     @property
     def is_by_limit(self) -> bool:
-        """Return whether a plan of this kind runs in all hours within its price limit."""
+        """Return whether a plan of this kind runs in all hours within the price limit."""
         return self in (Kind.BELOW, Kind.ABOVE)
 
 
 class Prefer(StrEnum):
-    """The choice among windows that are nearly as good as the best."""
+    """The preferred window among several windows with nearly the same price."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -96,16 +96,16 @@ class PlanSettings:
 
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a multiple of a
-    quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan is for all hours below or above
+    quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan covers all hours below or above
     a price limit. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces.
     If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be, or
-    on which a plan without a deadline may start. Monday is 0 in `weekdays`, which is never empty. `days` is the number
-    of days among which the plan may choose.
+    on which a plan without a deadline may start. In `weekdays`, Monday is 0. At least one day is chosen. `days` is the
+    number of days among which the plan may choose.
 
     `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
     the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
-    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines which of the
-    equally good windows is chosen. `meter` is the entity that measures the device's energy or power.
+    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines the choice
+    among equally good windows. `meter` is the entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -128,9 +128,9 @@ class PlanSettings:
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
         """Read the settings from the data of a plan's form.
 
-        The units of the form are minutes, kWh, kW and c/kWh. Times of day are texts like "07:00:00", and days are names
-        in `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field and its allowed
-        values.
+        The units of the form are minutes, kWh, kW and c/kWh. Times of day are strings like "07:00:00". Days are names
+        from `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field and its
+        allowed values.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -149,7 +149,7 @@ class PlanSettings:
     def least_s(self) -> int:
         """The length of the plan's shortest possible window, in seconds.
 
-        A plan with `energy_kwh` may run for any part of its duration.
+        If `energy_kwh` is set, the device may also run for less than the plan's duration.
         """
         if self.min_piece_s is not None:
             return self.min_piece_s
@@ -170,7 +170,7 @@ def goes_by_energy(form: Mapping[str, Any]) -> bool:
 
 
 def goes_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan runs in all hours within its price limit."""
+    """Return whether a plan runs in all hours within the price limit."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
 
 
@@ -229,7 +229,7 @@ def _power(data: Mapping[str, Any]) -> float | None:
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
-    """Return the number of quarters of an hour that a device needs to use the energy, rounded up.
+    """Return the number of quarters of an hour in which a device uses `energy_kwh`, rounded up.
 
     The division uses fractions, because 1.1 / 0.1 is more than 11 in floats.
     """

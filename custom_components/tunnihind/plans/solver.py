@@ -8,9 +8,10 @@ If a job must run in one piece, it gets the cheapest window that lasts for the j
 window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
-last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is
-chosen. Among equally long solutions, the cheapest is chosen. Ties between equally cheap solutions are broken by the
-fewest pieces, and then by the earliest quarters. Two pieces without a gap between them count as one piece.
+last for the job's duration. If there is too little time for the job's duration, the longest solution is chosen. Among
+equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
+equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
+count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -19,19 +20,18 @@ count, the window could be put off again and again while the best hours pass. Am
 the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
 solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, late solutions are preferred to early solutions in all rules. For example, the solution
-within the tolerance that starts last is chosen.
+If `prefer_latest` is true, all rules prefer late solutions to early solutions. Among the solutions within the
+tolerance, the solution that starts last is then chosen.
 
-The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour, but all
-bounds, lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best
-solution never begin or end between grid points. If two ends of pieces lay between grid points, a move of both ends by a
-quarter of an hour in one of the two directions would make the solution cheaper, or earlier at the same cost. With a
-tolerance, the best solution may begin or end at any quarter of an hour, so the steps of the grid are quarters of an
-hour.
+The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
+and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
+never begin or end within a step. If two pieces began or ended within steps, a shift of both times by a quarter of an
+hour would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of
+an hour long, because the best solution may begin or end at any quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
-solutions appear. So the best solution of a span remains the best until its start, and the cached result of one search
-of the whole span is enough.
+solutions appear. So the best solution of a span remains the best until it starts. One search of the whole span is
+enough, because its result is cached.
 """
 
 import math
@@ -54,11 +54,12 @@ type PriceOf = Callable[[Period], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The wanted running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
+    """The required running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. An early solution (a late solution, if `prefer_latest` is true) is preferred if its average
-    price exceeds the least average price by at most `tolerance` (EUR/kWh).
+    of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
+    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest solution is
+    chosen instead.
     """
 
     duration_s: int
@@ -70,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The prices of equally long time steps, beginning at `start` (UTC seconds)."""
+    """The prices of equally long time steps. The first step begins at `start` (UTC seconds)."""
 
     start: int
     step_s: int
@@ -96,15 +97,15 @@ def cheapest(
 ) -> tuple[Piece, ...]:
     """Return the cheapest pieces within `bounds` in the order of time.
 
-    If no piece fits, return an empty tuple. If `bounds` is only the rest of a span, `span_opens` is the time at which
-    this span opened, in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
+    If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
+    of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
     begins. A running piece may continue for any length of time, and doesn't count towards the job's `most_pieces`.
     `goes_on` can't be combined with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
-        # If the best window of the whole span is still ahead, this window is also the best window in the rest of the
+        # If the best window of the whole span is still ahead, it is also the best window in the remaining time of the
         # span.
         pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
         if pieces and pieces[0][0] >= opens:
@@ -146,15 +147,16 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return the prices within `bounds` as a grid, or None if no price within `bounds` is known.
+    """Divide `bounds` into steps, and return the prices of the steps.
 
-    The length of a step divides `step_s`, the ends of the grid and the times of all price changes.
+    If no price within `bounds` is known, return None. `step_s`, both ends of the result, and the times of all price
+    changes are multiples of the step's length.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # The grid ends with the last known price, because the bounds may end years later.
+    # The last step ends with the last known price, because `bounds` may end years later.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -168,7 +170,7 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A `Job` with lengths in grid steps, and with the tolerance in millionths of a euro."""
+    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro."""
 
     steps: int
     shortest: int | None
@@ -176,13 +178,13 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs one cache entry for its whole span and another for the rest of the span. Even if the prices of ten plans
-# change, the cache has room for the old and the new entries.
+# A plan needs two cache entries: one for its whole span, and one for the remaining time of the span. Even if the prices
+# of ten plans change, the cache has room for the entries with old and with new prices.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs of steps in `span` after its first `passed` steps."""
+    """Return the best pieces among the steps of `span` after the first `passed` steps."""
     if prefer_latest:
         left = len(span) - passed
         mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
@@ -199,7 +201,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search has no limit on the number of pieces, because such a search is faster and often finds few pieces.
+    # At first, any number of pieces is allowed, because a search without a limit is faster and often finds few pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -217,7 +219,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each run of `steps` usable steps, keyed by its first step, in the order of time."""
+    """Return the cost of each piece of `steps` usable steps, keyed by its first step, in the order of time."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
@@ -225,7 +227,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the best pieces with `steps` steps in total. The caller ensures that a solution exists."""
+    """A search for the best pieces that have `steps` steps in total. The caller ensures that a solution exists."""
 
     span: Prices
     rest: Prices
@@ -235,7 +237,11 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best solution as runs of steps, and the largest number of pieces in the compared solutions."""
+        """Return the best pieces, and the number of pieces that count towards `most_pieces`.
+
+        If the job has a tolerance, and the cheapest solution of the whole span has more pieces, return the number of
+        pieces in the cheapest solution.
+        """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
@@ -243,9 +249,9 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return the part of `rest` before the earliest end of a solution within the tolerance.
+        """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
-        Also return the number of pieces in the cheapest solution.
+        Also return the number of pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)

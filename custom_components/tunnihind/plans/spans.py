@@ -1,4 +1,4 @@
-"""Computes the occurrences of a plan: the spans of time in each of which one window may run.
+"""Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
@@ -10,10 +10,10 @@ before its deadline, at the same time of day. If a plan has an earliest time and
 earliest time and ends at the next deadline.
 
 If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. A span without a
-deadline closes one or two days later than with `days` = 1. Spans never overlap. With a deadline, no span opens before
-the previous deadline. Without a deadline, no span closes after the start of the next span. If every day of the week is
-chosen, no span is longer than one day. `weekdays` are the days of the week on which the deadline may be, or on which a
-span without a deadline may open.
+deadline closes one or two days later than with `days` = 1. Spans never overlap. If the plan has a deadline, no span
+opens before the previous deadline. If the plan has no deadline, no span closes after the start of the next span. If
+every day of the week is chosen, no span is longer than one day. `weekdays` are the days of the week on which the
+deadline may be, or on which a span without a deadline may open.
 
 A span depends only on its date and the plan's settings, not on the present time. If the clock skips a whole span in
 spring, like a span from 03:30 to 04:00, the plan has no occurrence on that day.
@@ -58,7 +58,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 def last_close(settings: PlanSettings, span: Span) -> int:
     """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
-    A plan waits for a later span only if this span closes by the returned instant.
+    A plan waits for a later span only if the later span closes by the returned instant.
     """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())

@@ -1,8 +1,8 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
-A change has the same field names and units as the form. A change lasts until it is cleared or the form changes, even
-over restarts of Home Assistant. The form has no field for the plan's switch, so saving the form does not change the
-switch.
+A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
+restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so saving the form does not
+change the switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,13 +19,13 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change to a plan that leaves the plan's form as it is.
+    """A change to a plan. The plan's form stays as it is.
 
-    `values` maps the form's field names to new values, or to None for an empty field. The fields in `clear` get the
-    form's values back. `enabled` is the new state of the plan's switch, or None to leave the switch as it is. If
-    `replan` is true, a running window ends, and its span is planned again. If `must_fit` is true, a change that leaves
-    the plan too little time to run is refused. Entities don't set `must_fit`, because an entity changes only one field
-    at a time.
+    `values` maps the form's field names to new values. The value None clears a field. For the fields in `clear`, the
+    form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
+    as it is. If `replan` is true, a running window ends, and the plan gets a new window in the present span. If
+    `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`,
+    because an entity changes only one field at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -56,7 +56,7 @@ class SteeredPlan:
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
-        """Return the plan after another change.
+        """Return the plan after `change`.
 
         Raises ValueError if a new value is not allowed. Raises PlanError if a field is both set and cleared, or if the
         plan can't run.
@@ -78,7 +78,7 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with `form` as its form. If `form` differs from the old form, all changes end."""
+        """Return the plan with the new form `form`. If `form` differs from the old form, all changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:

@@ -352,7 +352,7 @@ def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture)
     kept["plans"]["short"] = {**kept["plans"][PLAN], "before": [1.0, 2.0]}
     kept["prices"] = {"since": "then"}
     life.ledger = Ledger.from_dict(kept)
-    assert all(f"the stored part '{name}' can't be read" in caplog.text for name in ("other", "short", "prices"))
+    assert all(f"the stored field '{name}' can't be read" in caplog.text for name in ("other", "short", "prices"))
     assert life.ledger.account("other") is None
     assert life.ledger.account("short") is None
     life.tick()
