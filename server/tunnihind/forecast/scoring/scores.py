@@ -24,7 +24,7 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return the share of the baseline's error that the forecast avoids, or NaN if the baseline made no error."""
+    """Return the share of the baseline's error that the forecast avoids. If the baseline made no error, return NaN."""
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 

@@ -48,7 +48,7 @@ class LeadAgreement:
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
         """Compare earlier forecasts with the newest values for the same hours.
 
-        Return None if too few hours are known, or if the values never change. Unknown values are NaN.
+        Unknown values are NaN. If too few hours are known, or if the values never change, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
@@ -75,7 +75,7 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the forecasts of the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
 
-    The value of a variable is the mean over its places in the archive. A variable without any score is left out.
+    The value of a variable is the mean over its places in the archive. A variable that can't be scored is left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
