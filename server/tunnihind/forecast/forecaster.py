@@ -57,8 +57,8 @@ class TieredForecaster:
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
     forecast also uses the covariates known at its issue. If there are too few data, `LastWeeksMean` forecasts instead.
-    An instance keeps its trained models for the next forecast. A `keeper` keeps them for later processes too. From the
-    same `Known`, every instance makes the same run.
+    An instance keeps its trained models for the next forecast. A `keeper` keeps the trained models for later processes
+    too. From the same `Known`, every instance makes the same run.
     """
 
     market: Market

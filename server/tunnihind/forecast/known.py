@@ -177,7 +177,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data known at the instant `as_of`. A forecast made at this instant may use no other data."""
+    """The data known at the instant `as_of`. A forecast made at `as_of` may use no other data."""
 
     as_of: int
     prices: PriceHistory

@@ -48,7 +48,7 @@ class Run:
 
     Each period lasts `step_s` seconds. The first period begins at `start_ts`. The arrays have shape (periods,). Prices
     are rounded to 2 decimals, so that stored, exported and served prices are equal. `inputs` describes the data from
-    which the run was made. It can be written as JSON.
+    which the run was made, in values that can be written as JSON.
     """
 
     made_at: int
@@ -93,7 +93,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return this run with the shorter step `step_s`. Each period's percentiles are repeated."""
+        """Return this run with the shorter step `step_s`, in which each period's percentiles are repeated."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -132,7 +132,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs` as they are `hours` hours later. Covariates' ages have grown, and their reaches shrunk."""
+    """Return a run's `inputs` with covariates that are `hours` hours older and reach `hours` hours less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -214,7 +214,10 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """A run for each step, and the scenarios of the hours. All have the same issue, start and end."""
+    """A run for each step, and the scenarios of the hours.
+
+    The runs and the scenarios have the same issue, start and end.
+    """
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None

@@ -1,7 +1,7 @@
 """Computes columns from next-day drivers, for example hinges of the market tightness and supply curves.
 
 The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
-In this array, the row of a delivery day holds the forecast that was issued on the day before.
+The row of a delivery day holds the driver's forecast that was issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    These numbers change only when a new era begins, every 16 weeks. If they changed every day, the supply curves would
-    hardly improve the forecast.
+    The scale changes only when a new era begins, every 16 weeks. If the scale changed every day, the supply curves
+    would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -49,7 +49,10 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the numbers from the drivers in `series`. At least one driver must be a residual load."""
+        """Compute the means, standard deviations and thresholds from the drivers in `series`.
+
+        At least one driver must be a residual load.
+        """
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -69,7 +72,10 @@ class NextDayScale:
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly column. At lead 1, the names of the driver's other columns begin with it."""
+    """Return the name of a driver's hourly column.
+
+    At lead 1, the names of all columns of the driver begin with this name.
+    """
     return f"next_day_{driver}"
 
 

@@ -1,10 +1,10 @@
 """Combines covariates into drivers. A driver is a series that explains prices.
 
-The drivers in `far` are made of forecasts that reach several days ahead. Each region has one such driver, the residual
-load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the region's
-driver. The drivers in `near` are made of forecasts for the next day. They are residual loads, Baltic wind power and
-Baltic solar power. If load, wind or solar is unknown for the first day to forecast, the residual load of every day is
-computed without it.
+The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
+residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
+region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
+Baltic solar power. If one of load, wind and solar is unknown for the first day to forecast, the residual load of every
+day is computed from the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -177,7 +177,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW. If `meanings` holds only weather covariates, convert it to the units of `in_units`."""
+    """Convert a covariate to GW. If `meanings` holds only weather covariates, use the units of `in_units`."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -216,7 +216,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Limit load forecasts to between 55% and 145% of the median of the last 14 days."""
+    """Limit load forecasts to 55% to 145% of the last 14 days' median."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -311,9 +311,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`. If these days have fewer than `FEW_PAIRS` known hours, the next
-    days are used too, until there are `FEW_PAIRS` known hours. If there are never so many known hours, or if the slope
-    is not positive, return None.
+    The regression uses the days up to row `fit_row`, and later days if they are needed to reach `FEW_PAIRS` known
+    hours. If fewer than `FEW_PAIRS` hours are known on all days, or if the slope is not positive, return None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

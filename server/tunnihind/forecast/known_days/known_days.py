@@ -112,7 +112,7 @@ class KnownDays:
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The covariates that the model can read and that have a recent forecast.
+    """The covariates that the model can read, and for which a recent forecast is known.
 
     `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
     names of the covariates whose forecasts reach several days ahead.
@@ -168,7 +168,7 @@ class _Fresh:
         """Return the vintages of the named covariates. Each array has shape (rows, ages, 24).
 
         The last row belongs to today. If `is_far` is true and a covariate's newest forecast is older than `stale_days`,
-        today's vintage is NaN. An estimate from other covariates is better than this old forecast.
+        today's vintage is NaN. An estimate from other covariates is better than an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)

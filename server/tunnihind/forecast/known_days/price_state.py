@@ -56,7 +56,7 @@ class PriceState:
     used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of `own` over the
     last k days at each clock hour. A daily profile holds the differences between the hours' prices and the day's mean
     price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the lowest and the
-    highest price that a forecast may have. A forecast uses the row of the newest day with known prices.
+    highest price that a forecast may have. A forecast uses the bounds of the newest day with known prices.
     """
 
     eur_mwh: Floats
@@ -95,14 +95,17 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the names, and the rows up to `row`, of the arrays from which all fields can be computed."""
+        """For each array from which the fields can be computed, return its name and its rows up to row `row`."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """For each row, return the mean of this row and the `days` - 1 rows before it. The first rows use fewer rows."""
+    """For each row, return the mean of this row and the `days` - 1 rows before it.
+
+    At the beginning, fewer rows are averaged.
+    """
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]

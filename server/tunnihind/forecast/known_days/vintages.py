@@ -54,9 +54,9 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out a weather run if a newer weather run was known at the next issue instant.
 
-    The store deletes many of these weather runs after two weeks, for example evening runs. If training used weather
-    runs that are deleted later, each deletion would change the model. Weather runs issued after the newest issue
-    instant before `as_of` are kept.
+    After two weeks, the store deletes many weather runs, for example evening runs. If training used weather runs that
+    are deleted later, each deletion would change the model. Weather runs issued after the newest issue instant before
+    `as_of` are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -69,7 +69,7 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
     """Return true for each forecast that `without_passing_runs` leaves out. All arrays have shape (forecasts,).
 
-    `series` holds a number for each forecast's covariate.
+    `series` identifies each forecast's covariate by a number.
     """
     look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issued values
     order = np.lexsort((issued, look, series))
@@ -123,8 +123,8 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
     hours that began before the issue are observations, and are skipped. The array `board` holds the newest value of
-    each hour. Forecasts are written to `board` in the order of their issue. After all forecasts issued up to a row's
-    instant are written, the row is copied from `board`.
+    each hour. Forecasts are written to `board` in the order of their issue. When all forecasts issued up to a row's
+    instant have been written, the row is copied from `board`.
     """
     reaching = (
         issues
@@ -155,8 +155,7 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
     """Return the vintages of the named covariates. Each array has shape (rows, ages, 24).
 
-    Covariates that were issued at the same instants for the same hours are processed together. A group takes little
-    more time than a single covariate.
+    Covariates that were issued at the same instants for the same hours are processed together, which saves time.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
+"""A kernel ridge regression that predicts all 24 hours of a day together.
 
 The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, this model
 includes interactions between columns. The distance between two days depends most on the columns with large coefficients

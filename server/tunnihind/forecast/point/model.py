@@ -16,13 +16,13 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model fitted for some leads. It must be an immutable dataclass that `replay.learnt` can convert."""
+    """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
         """Return k arrays of shape (n, 24), joined in one array of shape (k, n, 24).
 
-        The first of them holds the forecasts of the n rows. The others hold numbers that the model needs for learning.
-        Later, the whole result is passed to `Learning.learn` together with the actual prices.
+        The first array holds the forecasts of the n rows. The other arrays hold numbers that the model needs for
+        learning. Later, the whole result is passed to `Learning.learn` together with the actual prices.
         """
 
 

@@ -65,7 +65,7 @@ def clock_smoother(width_hours: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The coefficients of the ridge regressions of one lead. They apply to standardised columns.
+    """The coefficients of the ridge regressions of one lead. The coefficients apply to standardised columns.
 
     `beta` (members, 24, p) holds the coefficients, and `level` (members, 24) the constant terms. `mean` and `sd` (24,
     p) hold the mean and the standard deviation of each column.
@@ -79,7 +79,7 @@ class Solution:
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
         """Return the forecast of each ridge regression in asinh scale, shape (members, n, 24).
 
-        `x` has shape (n, 24, p). `week_mean` holds each hour's mean price over seven days, shape (n, 24).
+        `x` has shape (n, 24, p). `week_mean` (n, 24) holds each hour's mean price over the last seven days.
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
@@ -146,7 +146,9 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view, because the regressions differ only in the diagonal
+        diagonal = np.einsum(
+            "hpp->hp", system
+        )  # a view of `system`, because the regressions differ only in the diagonal
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):

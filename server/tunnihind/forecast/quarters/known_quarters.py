@@ -71,7 +71,7 @@ class KnownQuarters:
     def of(cls, quarters: Floats, first: date) -> Self:
         """Compute the shapes of all hours from the day `first` on.
 
-        `quarters` (hours, 4) holds the prices of the quarters, in EUR/MWh. It must cover whole days.
+        `quarters` (hours, 4) holds the prices of the quarters of whole days, in EUR/MWh.
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)

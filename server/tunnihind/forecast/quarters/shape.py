@@ -1,7 +1,7 @@
 """The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
 The shape is a straight line with slight curvature. In Estonia's quarter-hour prices of 2025, the slope explains four
-fifths of the variance within the hour. The other fifth of this variance has no daily pattern.
+fifths of the variance within the hour. The last fifth of the variance within the hour has no daily pattern.
 """
 
 from typing import Final

@@ -115,7 +115,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
+    """For each hour, return how far the sine of the sun's elevation rises, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """
@@ -137,7 +137,7 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
     """Return the forecast price changes before and after each hour, and the hour's `scale`.
 
-    All three arrays are in EUR/MWh and have shape (7, days, 24).
+    All results are in EUR/MWh and have shape (7, days, 24).
     """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]

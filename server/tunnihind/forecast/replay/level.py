@@ -1,7 +1,7 @@
 """Computes level corrections.
 
-A level correction moves a forecast by a fraction of the recent daily mean errors. If such errors persist, the fraction
-is larger.
+A level correction moves a forecast by a fraction of the recent daily mean errors. If daily mean errors persist, this
+fraction is larger.
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ _LARGEST_SHIFT: Final = 0.4
 class LevelTracker:
     """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
 
-    The level correction is the gain times the moving mean. The gain is the slope of a regression of each error on the
-    moving mean that was known when the forecast was issued. If errors do not persist, the gain is near 0.
+    The level correction is the gain times the moving mean. The gain is the slope of a regression that predicts each
+    error from the moving mean known when the forecast was issued. If errors do not persist, the gain is near 0.
     """
 
     lead: int

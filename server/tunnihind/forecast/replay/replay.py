@@ -75,7 +75,7 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the results of the first `leads` leads only. Their models do not depend on later leads."""
+        """Return the results of the first `leads` leads only. The model of a lead does not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
@@ -158,7 +158,10 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first learner or result that is kept under one of `names`. If nothing is kept, return None."""
+        """Return the first learner or result that is kept under one of `names`.
+
+        If nothing is kept under them, return None.
+        """
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:

@@ -38,11 +38,12 @@ _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24). If fewer are known, return None.
+    """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. The days
-    of a past forecast are counted from the newest day that was known at its issue. The error of day n is the error at
-    lead n. Days before day 1 have the error at lead 1, and days after day 7 have the error at lead 7.
+    If fewer than 20 are known, return None. `hours` holds the known prices. `days` holds the days to forecast, counted
+    from the newest day in `issued`. The days of a past forecast are counted from the newest day that was known at its
+    issue. The error of day n is the error at lead n. For days before day 1, the error at lead 1 is used. For days after
+    day 7, the error at lead 7 is used.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -92,8 +93,8 @@ def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their positions in `whole`, newest first.
 
     `whole` holds the issue days of all past forecasts with known errors, in ascending order. The chosen forecasts were
-    issued at least a week apart. If there are too few such forecasts, the chosen forecasts were issued as far apart as
-    possible. If `whole` holds fewer than 20 days, return None.
+    issued at least a week apart. If too few forecasts were issued a week apart, the chosen forecasts lie as far apart
+    as possible. If `whole` holds fewer than 20 days, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

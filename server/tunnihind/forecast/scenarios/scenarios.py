@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast. At the hours where the past forecast's error ranked high, the
-path has a high price.
+Each price path follows the errors of one past forecast. A price path has high prices at the hours at which the error of
+its past forecast ranked high.
 """
 
 import math

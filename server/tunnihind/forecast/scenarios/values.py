@@ -45,7 +45,8 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Below p50, the unit is the distance from p10 to p50. Above p50, the unit is the distance from p50 to p90.
+    Distances below p50 are in units of the distance from p10 to p50. Distances above p50 are in units of the distance
+    from p50 to p90.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

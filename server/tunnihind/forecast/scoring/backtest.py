@@ -1,7 +1,7 @@
 """A walk-forward backtest: forecasts of past days are compared with the actual prices.
 
-Every forecast uses only `archive.as_of(issue instant)`. An hour is scored only if its price was unpublished when the
-forecast was issued.
+Every forecast uses only the data that `archive.as_of` returns for its issue instant. An hour is scored only if its
+price was unpublished when the forecast was issued.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -114,7 +114,7 @@ class PlanScores:
     def share(self) -> float:
         """The saving of plans made from the forecast, divided by the ideal saving.
 
-        If the ideal saving is 0, this is NaN.
+        If the ideal saving is 0, the share is NaN.
         """
         return self._share(self.forecast)
 
@@ -159,8 +159,8 @@ class Decisions:
         """Compute the scores of plans from the plans' savings.
 
         Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` holds one
-        mapping for each delivery day. It maps a plan's length in hours to the savings of such plans. `weeks` holds the
-        savings of plans within seven days.
+        mapping for each delivery day, from the lengths of plans in hours to their savings. `weeks` holds the savings of
+        plans within seven days.
         """
         return cls(
             by_days_ahead={

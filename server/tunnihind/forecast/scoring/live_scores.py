@@ -34,10 +34,10 @@ class DayScores:
 
     The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
     the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE, in EUR/MWh,
-    of the mean price of the seven delivery days up to the day of issue. If this MAE is unknown, it is NaN. `plans` maps
-    a plan's length in hours to the savings of such plans within the day. If a price or a forecast is unknown, `plans`
-    is empty. `week` holds the savings of plans that may run at any time in the seven delivery days of the forecast. If
-    the delivery day is not the seventh, `week` is None.
+    of the mean price of the seven delivery days up to the day of issue. If the MAE is unknown, `seven_day_mean_mae` is
+    NaN. `plans` maps a plan's length in hours to the savings of such plans within the day. If a price or a forecast is
+    unknown, `plans` is empty. `week` holds the savings of plans that may run at any time in the seven delivery days of
+    the forecast. On the first six delivery days of a forecast, `week` is None.
     """
 
     issued_on: date
