@@ -156,10 +156,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """Return p10, p50 and p90 of each of the 7 days past the newest settled day.
-
-        Each day's array has shape (3, 24).
-        """
+        """For each of the 7 days past the newest settled day, return p10, p50 and p90, shape (3, 24)."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -240,10 +237,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50, in EUR/MWh, of the day `lead` days past the newest replayed day.
-
-    The result has shape (1, 24).
-    """
+    """Return the p50 of one day in EUR/MWh, shape (1, 24). The day is `lead` days past the newest replayed day."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -43,10 +43,7 @@ class PriceHistory:
     series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices at one step, by default the hourly prices.
-
-        If no price is known, the series is empty.
-        """
+        """Return one zone's prices at one step, by default hourly. If no price is known, the series is empty."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 

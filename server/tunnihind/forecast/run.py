@@ -44,11 +44,9 @@ def issue_instant(day: date) -> int:
 class Run:
     """Percentiles of a zone's prices for consecutive periods, in EUR/MWh without VAT.
 
-    `p10 <= p50 <= p90` always holds.
-
-    Each period lasts `step_s` seconds. The first period begins at `start_ts`. The arrays have shape (periods,). Prices
-    are rounded to 2 decimals, so that stored, exported and served prices are equal. `inputs` describes the data from
-    which the run was made, in values that can be written as JSON.
+    `p10 <= p50 <= p90` always holds. Each period lasts `step_s` seconds. The first period begins at `start_ts`. The
+    arrays have shape (periods,). Prices are rounded to 2 decimals, so that stored, exported and served prices are
+    equal. `inputs` describes the data from which the run was made, in values that can be written as JSON.
     """
 
     made_at: int

@@ -90,10 +90,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """Return the newest anomalies of each day in `day` that were known on the matching day in `issue`.
-
-    The result has shape (n, 24).
-    """
+    """For each day in `day`, return the newest anomalies known on the matching day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -152,10 +152,7 @@ class _Fresh:
             yield self._read(names, range(self.today + 1), is_far=True)
 
     def near(self) -> dict[str, Singles]:
-        """Return the vintages of the covariates whose forecasts end with the next day.
-
-        Each array has shape (delivery days, 24).
-        """
+        """Return the vintages (delivery days, 24) of the covariates whose forecasts end with the next day."""
         found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
@@ -194,10 +191,7 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known.
-
-    If each of the newest 14 days lacks a price, return None.
-    """
+    """Return the newest delivery day whose prices are all known. If the newest 14 days are incomplete, return None."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

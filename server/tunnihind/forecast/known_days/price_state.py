@@ -102,10 +102,7 @@ class PriceState:
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """For each row, return the mean of this row and the `days` - 1 rows before it.
-
-    At the beginning, fewer rows are averaged.
-    """
+    """For each row, return the mean of this row and of up to `days` - 1 rows before it."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]

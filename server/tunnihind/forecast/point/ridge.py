@@ -146,9 +146,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum(
-            "hpp->hp", system
-        )  # a view of `system`, because the regressions differ only in the diagonal
+        diagonal = np.einsum("hpp->hp", system)  # a view, because the regressions differ only in the diagonal
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):

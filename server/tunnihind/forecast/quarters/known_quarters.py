@@ -59,10 +59,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours up to the day `last`.
-
-        Days before the start of trade in quarter-hours are left out.
-        """
+        """Return the shapes of the hours up to `last`. Days before trade in quarter-hours began are left out."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
@@ -80,10 +77,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """For each day, return every clock hour's mean slope up to that day, shape (days, 24).
-
-        Recent days have more weight.
-        """
+        """Return each clock hour's mean slope up to each day, shape (days, 24). Recent days have more weight."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)

@@ -14,8 +14,7 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """For each instant in `targets`, return the mean price of its clock hour over the week up to the newest settled
-    day.
+    """For each instant in `targets`, return its clock hour's mean price over the week up to the newest settled day.
 
     The means are in EUR/MWh and have shape (n,). If no price is known, the mean is NaN. See `mean_of_week`.
     """
