@@ -198,7 +198,7 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        The intervals of the appended hours are at least as wide as the mean interval of the model's last day.
+        The appended intervals are at least as wide as the mean interval of the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -150,7 +150,7 @@ class CovariateArchive:
         return values
 
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the initialisation instant of each weather run in use, newest first.
+        """For each weather run in use, return the instant at which it was initialised, newest first.
 
         A weather run is in use if it holds the newest value of at least one hour. If the newest weather run ends early,
         an older weather run holds the newest values of the last days.

@@ -101,9 +101,9 @@ class LastWeeksMean:
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
     """For each target day, return each clock hour's weighted mean price, and whether any price was known.
 
-    The means (..., 24) are in EUR/MWh. The second result (...) is true for target days with at least one known price.
-    `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each target day.
-    If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    The means (..., 24) are in EUR/MWh. The second result (...) is true for target days whose means use at least one
+    known price. `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each
+    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)

@@ -50,8 +50,8 @@ class LeadColumns:
     otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
     `next_day` maps the name of each next-day driver to an array of shape (delivery days, 24). `scale` holds the means
     and standard deviations of the next-day drivers. If `next_day` is empty, `scale` is None. `has_second_day` is true
-    if a next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, the
-    second lead has no columns of next-day drivers.
+    if a next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2
+    has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -76,7 +76,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, the rows do not depend on the lag
+            lag=lag if weather else 0,  # without weather, the rows do not depend on `lag`
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,

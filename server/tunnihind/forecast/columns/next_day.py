@@ -1,7 +1,7 @@
 """Computes columns from next-day drivers, for example hinges of the market tightness and supply curves.
 
 The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
-The row of a delivery day holds the driver's forecast that was issued on the day before.
+In `series`, the row of a delivery day holds the forecast that was issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    The scale changes only when a new era begins, every 16 weeks. If the scale changed every day, the supply curves
-    would hardly improve the forecast.
+    A `NextDayScale` changes only when a new era begins, every 16 weeks. If the scale changed every day, the supply
+    curves would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -67,14 +67,14 @@ class NextDayScale:
         )
 
     def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return each driver minus its mean, divided by its standard deviation."""
+        """Standardise each driver with its mean and its standard deviation."""
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
 def next_day_name(driver: str) -> str:
     """Return the name of a driver's hourly column.
 
-    At lead 1, the names of all columns of the driver begin with this name.
+    At lead 1, the names of all the driver's columns begin with the name of its hourly column.
     """
     return f"next_day_{driver}"
 
@@ -161,11 +161,11 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    A supply curve gives the mean price of the last 60 days at similar values of `axis`. `axis` holds a weighted sum of
-    residual loads. Each column holds the price from a supply curve minus the mean price of the last week. The supply
-    curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson regression over days and hours. The
-    weights are Gaussian in the difference along `axis`, triangular in the distance between clock hours, and exponential
-    in the age of the price.
+    A supply curve gives the mean price that the last 60 days had at similar values of `axis`. `axis` holds a weighted
+    sum of residual loads. Each column holds the price from a supply curve minus the mean price of the last week. The
+    supply curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson regression over days and hours.
+    The weights are Gaussian in the difference along `axis`, triangular in the distance between clock hours, and
+    exponential in the age of the price.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):

@@ -47,8 +47,8 @@ def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return columns of the neighbouring zones' prices.
 
-    For the last neighbour, two more columns hold its price a week ago, and its mean absolute difference from the own
-    price.
+    For the last neighbour, two more columns hold its price a week ago, and the mean absolute difference between its
+    price and the own price.
     """
     j = target - lead
     columns: Columns = {}

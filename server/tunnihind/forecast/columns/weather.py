@@ -22,9 +22,9 @@ def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
     An anomaly is the difference between a value and the running mean of all values of the same age. For each issue day,
-    the running mean covers the forecasts issued up to this day. If the running mean covered the whole archive, the
-    anomalies at the start of the archive would mainly show which hours have a forecast. If an hour has no forecast, its
-    anomaly is the last known daily mean of the anomalies, multiplied by `_FADE` for each day since then.
+    the running mean covers the forecasts issued up to this day. With a mean over the whole archive, the anomalies of
+    the first days would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last
+    known daily mean of the anomalies, multiplied by `_FADE` for each day since then.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)

@@ -177,7 +177,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW. If `meanings` holds only weather covariates, use the units of `in_units`."""
+    """Convert a covariate to GW. If `meanings` holds only weather covariates, convert to the units of `in_units`."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -216,7 +216,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Limit load forecasts to 55% to 145% of the last 14 days' median."""
+    """Limit load forecasts to the range from 55% to 145% of the last 14 days' median."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)

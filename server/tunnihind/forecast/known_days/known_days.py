@@ -52,9 +52,9 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day in
-    which the instant lies. `stale_days` is the age in whole days of the newest forecast that reaches several days
-    ahead. `weather_runs` holds the instants at which the weather runs in use were initialised.
+    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
+    delivery day. `stale_days` is the age in whole days of the newest forecast that reaches several days ahead.
+    `weather_runs` holds the instants at which the weather runs in use were initialised.
     """
 
     grid: DayGrid
@@ -191,7 +191,7 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known. If the newest 14 days are incomplete, return None."""
+    """Return the newest delivery day with all prices known. If the newest 14 days are all incomplete, return None."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

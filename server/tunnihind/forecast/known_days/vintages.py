@@ -1,7 +1,7 @@
 """Finds the covariate forecasts known on each past day. The model reads covariates only through this module.
 
-A vintage is a covariate's newest forecast at the issue instant of a day. Training uses the vintages of past days, so
-that the covariates in training are as old as in a live forecast. Observations are never used.
+A vintage is a covariate's newest known forecast at the issue instant of a day. Training uses the vintages of past days,
+so that the covariates in training are as old as in a live forecast. Observations are never used.
 """
 
 from collections import deque

@@ -181,8 +181,8 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. The fit is repeated with the
-    scaled columns, which further shrinks the scale of unimportant columns.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. The linear fit is repeated
+    with the scaled columns, which further shrinks the scale of unimportant columns.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target

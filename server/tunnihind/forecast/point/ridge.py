@@ -1,4 +1,4 @@
-"""Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
+"""Ridge regressions for each lead and clock hour, computed from moments: exponentially weighted sums of products.
 
 Each row is added to the moments once, and is not needed afterwards. Rows whose out-of-sample forecast had a large error
 get less weight, so that the regressions approximate least absolute deviations. The method is a streaming form of

@@ -76,7 +76,10 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The data that the model keeps for one lead. Blocks of days never change, so copies can share them."""
+    """The data that the model keeps for one lead.
+
+    A block of days never changes, so copies of a `_LeadState` can share it.
+    """
 
     names: ColumnNames
     moments: Moments

@@ -160,7 +160,7 @@ class _Kept[Part]:
     def first(self, names: Iterable[_Name]) -> Part | None:
         """Return the first learner or result that is kept under one of `names`.
 
-        If nothing is kept under them, return None.
+        If nothing is kept under these names, return None.
         """
         return next((part for name in names if (part := self._find(name)) is not None), None)
 

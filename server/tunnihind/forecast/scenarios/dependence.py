@@ -41,9 +41,9 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
     If fewer than 20 are known, return None. `hours` holds the known prices. `days` holds the days to forecast, counted
-    from the newest day in `issued`. The days of a past forecast are counted from the newest day that was known at its
-    issue. The error of day n is the error at lead n. For days before day 1, the error at lead 1 is used. For days after
-    day 7, the error at lead 7 is used.
+    from the newest day in `issued`. Day n of a past forecast lies n days after the newest day that was known at its
+    issue. The error of day n is the error at lead n. If n is below 1, the error at lead 1 is used. If n is above 7, the
+    error at lead 7 is used.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))

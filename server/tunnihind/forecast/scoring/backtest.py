@@ -172,7 +172,7 @@ class NextDay:
         return Run(self.issued_ts, BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
-        """Return the starts of the periods."""
+        """Return the start of each period."""
         return _periods(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
 
 
@@ -241,7 +241,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead of each start in `targets`, shape (n,). If no price is known, all leads are 0."""
+    """Return the lead of each instant in `targets`, shape (n,). If no price is known, all leads are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

@@ -136,9 +136,9 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return a boiler's yearly saving in EUR without VAT.
+    """Return the yearly saving, in EUR without VAT, of a boiler that saves `saved_eur_mwh`.
 
-    The boiler uses 3 kW for 3 hours a day and saves `saved_eur_mwh`.
+    The boiler uses 3 kW for 3 hours a day.
     """
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
