@@ -67,7 +67,7 @@ class NextDayScale:
         )
 
     def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Standardise each driver with its mean and its standard deviation."""
+        """Return the drivers, standardised with their means and standard deviations."""
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 

@@ -30,9 +30,9 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""The age in days from which weather forecasts say nothing about the coming days, and are not used."""
+"""Weather forecasts of at least this age in days are not used, because they say nothing about the coming days."""
 _LATE_DAYS: Final = 14
-"""The number of days among which the newest complete day is searched."""
+"""The newest complete day is searched among this many days."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel regression, by lead. Prices depend on covariates more steadily at the first lead.
-"""
+"""The number of past days in a kernel regression, by lead. At lead 1, prices depend on covariates more steadily."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -36,9 +35,9 @@ _NOISE_GROWTH: Final = 0.5
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The factor by which the penalty is stronger in the linear fits that give the columns' scale."""
+"""The penalty of the linear fits that give the columns' scale is multiplied by this factor."""
 _LEAST_SCALE: Final = 0.1
-"""A column's smallest scale, as a fraction of the mean scale, above 0 because its effect may be non-linear."""
+"""A column's smallest scale, as a fraction of the mean scale. It is above 0, because the effect may be non-linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -75,8 +74,8 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
     Among the neighbouring zones, the kernel regression uses the prices of the first and the last zone. The first zone's
-    prices are the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity
-    to that zone is.
+    prices are the most similar to the own prices. The price difference to the last zone is large if cable capacity to
+    that zone is scarce.
     """
     if group == OWN:
         return _OWN_HOURLY

@@ -16,12 +16,12 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with next-day covariates, which have more columns and steadier relations."""
+"""The half-life for leads with next-day drivers. At these leads, prices depend on the columns more steadily."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
 _FEW_DAYS: Final = 45.0
-"""Penalties are multiplied by 1 + `_FEW_DAYS` / (days absorbed)."""
+"""Penalties are multiplied by 1 + `_FEW_DAYS` / (number of learnt days)."""
 _HOUR_WIDTH: Final = 0.7
 """The width in hours of the Gaussian that smooths the moments over clock hours."""
 _Z_CLIP: Final = 3.0

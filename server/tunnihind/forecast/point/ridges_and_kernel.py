@@ -112,7 +112,7 @@ class _LeadState:
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Return the first row to which the kernel regression is fitted.
 
-        Rows before the first row with next-day drivers are left out if enough days follow.
+        If enough days follow the first row with next-day drivers, the rows before it are left out.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0

@@ -28,7 +28,7 @@ _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The days of known quarters that weigh as much as the prior, which has slope 0 and distance `_PRIOR_DISTANCE`."""
+"""The number of known days that weigh as much as the prior. The prior has slope 0 and distance `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0

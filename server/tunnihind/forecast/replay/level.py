@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 FIRST_LEAD: Final = 3
-"""The first lead with a correction. Shorter leads follow the newest prices closely enough."""
+"""The first lead with a level correction. Shorter leads follow the newest prices closely enough."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0
@@ -24,8 +24,8 @@ _LARGEST_SHIFT: Final = 0.4
 class LevelTracker:
     """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
 
-    The level correction is the gain times the moving mean. The gain is the slope of a regression that predicts each
-    error from the moving mean known when the forecast was issued. If errors do not persist, the gain is near 0.
+    The level correction is the gain times the moving mean. The gain is the slope of a regression of the errors on the
+    moving mean that was known at each issue. If errors do not persist, the gain is near 0.
     """
 
     lead: int

@@ -42,8 +42,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
     If fewer than 20 are known, return None. `hours` holds the known prices. `days` holds the days to forecast, counted
     from the newest day in `issued`. Day n of a past forecast lies n days after the newest day that was known at its
-    issue. The error of day n is the error at lead n. If n is below 1, the error at lead 1 is used. If n is above 7, the
-    error at lead 7 is used.
+    issue. The error of day n is the error at lead n, or at the lead from 1 to 7 that is nearest to n.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -61,7 +60,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 def modelled_ranks(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
 
-    The ranks of random errors are used if too few past errors are known.
+    If too few past errors are known, the ranks of random errors are used.
     """
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))

@@ -47,7 +47,7 @@ def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
-    """Return the share of actual prices inside the interval. A price on a bound counts as inside."""
+    """Return the share of actual prices inside the interval. A price on a bound counts as inside the interval."""
     return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
 
 
