@@ -198,7 +198,7 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        The appended intervals are at least as wide as the mean interval of the model's last day.
+        Appended intervals are at least as wide as the mean interval of the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
@@ -237,7 +237,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50 of one day in EUR/MWh, shape (1, 24). The day is `lead` days past the newest replayed day."""
+    """Return the p50 of the day `lead` days past the newest replayed day, in EUR/MWh and with shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -37,8 +37,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    A `NextDayScale` changes only when a new era begins, every 16 weeks. If the scale changed every day, the supply
-    curves would hardly improve the forecast.
+    A `NextDayScale` changes only when a new era begins, every 16 weeks. If a `NextDayScale` changed every day, the
+    supply curves would hardly improve the forecast.
     """
 
     centre: dict[str, float]

@@ -33,7 +33,7 @@ _LOAD_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Drivers:
-    """The drivers by name. Each array in `far` has shape (issue days, ages, 24).
+    """The drivers of all regions, by name. Each array in `far` has shape (issue days, ages, 24).
 
     Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the forecast that was
     issued on the day before. `members` maps each driver's name to the names of its covariates. `has_next_day_only` is

@@ -42,11 +42,11 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of the row `row`. The day may lie outside the grid."""
+        """Return the delivery day of the row `row`. `row` may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
@@ -119,7 +119,7 @@ class DailyPrices:
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
 

@@ -162,10 +162,11 @@ class _Fresh:
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
-        """Return the vintages of the named covariates. Each array has shape (rows, ages, 24).
+        """Return the vintages of the named covariates.
 
-        The last row belongs to today. If `is_far` is true and a covariate's newest forecast is older than `stale_days`,
-        today's vintage is NaN. An estimate from other covariates is better than an old forecast.
+        Each array has shape (rows, ages, 24), and its last row belongs to today. If `is_far` is true and a covariate's
+        newest forecast is older than `stale_days`, today's vintage is NaN. An estimate from other covariates is better
+        than an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)

@@ -1,7 +1,7 @@
 """Computes level corrections.
 
-A level correction moves a forecast by a fraction of the recent daily mean errors. If daily mean errors persist,
-forecasts are moved by a larger fraction of them.
+A level correction moves a forecast by a fraction of the recent daily mean errors, and by a larger fraction if such
+errors persist.
 """
 
 from dataclasses import dataclass, field
