@@ -22,8 +22,7 @@ TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""The weight of a known day's demand class (column) for a target day's demand class (row), in the order of `DayClass`.
-"""
+"""The weight of a known day's demand class (column) for a target day's class (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
@@ -35,10 +34,10 @@ _PRIOR_WEIGHT: Final = 1e-6
 class LastWeeksMean:
     """Forecasts each clock hour's mean price over the last six weeks.
 
-    A past day has more weight if it is recent, or if it is of the same demand class as the forecast day (workday,
-    Saturday, or Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i -
-    1), so its lead is i - j. The percentiles p10 and p90 are computed from the errors that this method would have made
-    at the same lead on earlier days. If few days are known, p10 and p90 are close to a wide prior interval.
+    A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
+    Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
+    is i - j. The percentiles p10 and p90 are computed from the errors that this method would have made at the same lead
+    on earlier days. If few days are known, p10 and p90 are close to a wide prior interval.
     """
 
     market: Market

@@ -105,9 +105,9 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return the columns of lead 2, computed from the drivers on the day before the target day.
 
-    For each driver and for the market tightness, three columns describe the day before the target day: its mean, the
-    mean of its evening, and its mean minus the mean of the seven days before it. In the columns, missing values are 0.
-    Hourly columns do not improve the forecast at lead 2.
+    For each driver and for the market tightness, the columns hold three values of the day before the target day: the
+    mean, the mean of the evening, and the mean minus the mean of the seven days before. In the columns, missing values
+    are 0. Hourly columns do not improve the forecast at lead 2.
     """
     z = scale.standard(series)
     columns: Columns = {}

@@ -103,7 +103,7 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return moments to which no row has been added."""
+        """Return a `Moments` to which no row has been added."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 

@@ -77,7 +77,10 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope up to each day, shape (days, 24). Recent days have more weight."""
+        """For each day, return the mean slope of each clock hour up to that day, shape (days, 24).
+
+        Recent days have more weight.
+        """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)

@@ -22,17 +22,12 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The number of days that a model learns before its era begins: six half-lives of 150 days, which leave 1.6% of a row's
-weight.
-"""
+"""The days that a model learns before its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The largest number of days that a model learns."""
 
 _BANK_DAYS: Final = 224
-"""The number of days before the era during which the model is refitted more often.
-
-Their errors are used for the intervals.
-"""
+"""From this many days before the era on, refits are more frequent, because the errors are used for the intervals."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20

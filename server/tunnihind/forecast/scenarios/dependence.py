@@ -91,9 +91,9 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their positions in `whole`, newest first.
 
-    `whole` holds the issue days of all past forecasts with known errors, in ascending order. The chosen forecasts were
-    issued at least a week apart. If too few forecasts were issued a week apart, the chosen forecasts lie as far apart
-    as possible. If `whole` holds fewer than 20 days, return None.
+    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The chosen
+    forecasts were issued at least a week apart. If too few forecasts were issued a week apart, the chosen forecasts lie
+    as far apart as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []
