@@ -22,7 +22,7 @@ class Fit(Protocol):
         """Return k arrays of shape (n, 24), joined in one array of shape (k, n, 24).
 
         The first array holds the forecasts of the n rows. The other arrays hold numbers that the model needs for
-        learning. Later, the whole result is passed to `Learning.learn` together with the actual prices.
+        learning. When the actual prices are known, they are passed to `Learning.learn` together with this result.
         """
 
 

@@ -75,7 +75,7 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the forecasts of the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
 
-    The value of a variable is the mean over its places in the archive. A variable that can't be scored is left out.
+    Each variable is averaged over its places in `archive`. A variable that can't be scored is left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
