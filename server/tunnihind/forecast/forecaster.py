@@ -57,8 +57,8 @@ class TieredForecaster:
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
     forecast also uses the covariates known at its issue. If there are too few data, `LastWeeksMean` forecasts instead.
-    An instance keeps its trained models for the next forecast and, with a `keeper`, for later processes. From the same
-    `Known`, every instance makes the same run.
+    An instance keeps its trained models for the next forecast. A `keeper` keeps the trained models for later processes
+    too. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -81,7 +81,7 @@ class TieredForecaster:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        Return None if no price of the market's own zone is known for the last 7 days.
+        If no price of the market's own zone is known for the last 7 days, return None.
         """
         task = self._task(known)
         if task is None:
@@ -113,7 +113,7 @@ class TieredForecaster:
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return a run of quarters (900 s) over the span of `hourly`, as `FullForecaster` describes."""
+        """Return a run of quarters (900 s) for the hours of `hourly`, as `FullForecaster` describes."""
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
             raise ValueError("the run of hours was made from other data")
@@ -121,7 +121,7 @@ class TieredForecaster:
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely price paths over the hours of `hourly`, as `FullForecaster` describes."""
+        """Return 20 equally likely price paths for the hours of `hourly`, as `FullForecaster` describes."""
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")
         hours = known.prices.of(self.market.zone)
@@ -138,13 +138,13 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the model's forecasts for the last `DAYS` settled days, without the shift by `median_error`."""
+        """Return the model's forecasts of the last `DAYS` settled days, before `median_error` moves them."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Prepare a forecast. Return None if the data are too few or too old for the point model."""
+        """Prepare a forecast. If the data are too few or too old for the point model, return None."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
@@ -156,7 +156,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """Return p10, p50 and p90 of each of the 7 days past the newest settled day, shape (3, 24)."""
+        """For each of the 7 days past the newest settled day, return p10, p50 and p90, shape (3, 24)."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -165,7 +165,7 @@ class TieredForecaster:
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
-        """Return the number of past days whose errors give the next day's interval."""
+        """Return the number of past days whose errors are used for the next day's interval."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
@@ -196,9 +196,9 @@ class TieredForecaster:
         return np.stack([run.p10, run.p50, run.p90])
 
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
-        """Append the hours after the model's last day, forecast by `LastWeeksMean`.
+        """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        The intervals of the appended hours are at least as wide as the mean interval of the model's last day.
+        Appended intervals are at least as wide as the mean interval of the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
@@ -237,7 +237,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50 of the day `lead` days past the newest replayed day, EUR/MWh, shape (1, 24)."""
+    """Return the p50 of the day `lead` days past the newest replayed day, in EUR/MWh and with shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -1,7 +1,7 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
 A forecast reads the archives only through `as_of`, which leaves out all data that became known after the given instant.
-All instants are integer unix seconds UTC. Prices are in EUR/MWh without VAT. Unknown values are NaN.
+All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT. Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +43,7 @@ class PriceHistory:
     series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices at one step, by default hourly. The series is empty if no price is known."""
+        """Return one zone's prices at one step, by default hourly. If no price is known, the series is empty."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
@@ -100,7 +100,7 @@ class PriceArchive:
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Fill the gaps of the first series from the second series. Both series cover the same periods."""
+    """Fill the gaps in `first` with prices from `second`. Both series cover the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
@@ -110,8 +110,8 @@ class IssuedSeries:
     """A covariate's hourly forecast, issued at `issued_ts`.
 
     `values` has shape (hours,). The first value belongs to the hour that begins at `start_ts`. `run_ts` is the instant
-    at which the weather model's run was initialised. `run_ts` is None if the run is unknown, or if no weather model
-    made the values.
+    at which the weather run was initialised. If the weather run is unknown, or if no weather model made the values,
+    `run_ts` is None.
     """
 
     issued_ts: int
@@ -122,9 +122,9 @@ class IssuedSeries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateArchive:
-    """The issued forecasts of each covariate by name, oldest first.
+    """The issued forecasts of all covariates. `series` maps a covariate's name to its forecasts, oldest first.
 
-    A name is `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
+    A name has the form `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
     """
 
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
@@ -135,9 +135,10 @@ class CovariateArchive:
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
-        """For each hour, return the newest value that was issued from `issued_since` to `issued_until` inclusive.
+        """For each hour, return the newest value that was issued from `issued_since` to `issued_until`, both included.
 
-        The result has shape (hours,). The first hour begins at `start_ts`. Hours without any issued value are NaN.
+        The result has shape (hours,). The first hour begins at `start_ts`. If no value was issued for an hour, the
+        result is NaN for this hour.
         """
         values = np.full(hours, np.nan)
         for issue in self.series.get(name, ()):
@@ -149,10 +150,10 @@ class CovariateArchive:
         return values
 
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the initialisation instant of each weather run in use, newest first.
+        """For each weather run in use, return the instant at which it was initialised, newest first.
 
-        A weather run is in use if it gives the newest value of at least one hour. If the newest run ends early, an
-        older run gives the values of the last days.
+        A weather run is in use if it holds the newest value of at least one hour. If the newest weather run ends early,
+        an older weather run holds the newest values of the last days.
         """
         found: set[int] = set()
         for name in names:
@@ -173,7 +174,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data known at the instant `as_of`, and the only data that a forecast made then may use."""
+    """The data known at the instant `as_of`. A forecast made at `as_of` may use no other data."""
 
     as_of: int
     prices: PriceHistory

@@ -22,22 +22,22 @@ TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""The weight of a known day's class (column) for a target day's class (row), in the order of `DayClass`."""
+"""The weight of a known day's demand class (column) for a target day's class (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior, so small that the prior matters only for hours without any known price."""
+"""The weight of the prior. It is so small that the prior matters only for hours with no known price."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
     """Forecasts each clock hour's mean price over the last six weeks.
 
-    Recent days, and days of the forecast day's demand class, have more weight in the mean. The forecast of day i uses
-    the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The percentiles p10 and p90 are
-    computed from the errors that this method would have made at the same lead on earlier days. If few days are known,
-    p10 and p90 are close to a wide prior interval.
+    A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
+    Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
+    is i - j. The percentiles p10 and p90 are computed from the errors that this method would have made at the same lead
+    on earlier days. If few days are known, p10 and p90 are close to a wide prior interval.
     """
 
     market: Market
@@ -50,7 +50,7 @@ class LastWeeksMean:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        Return None if no price of the market's own zone is known for the last 7 days.
+        If no price of the market's own zone is known for the last 7 days, return None.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -98,11 +98,11 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """For each target day, return the weighted mean price of each clock hour, EUR/MWh, shape (..., 24).
+    """For each target day, return each clock hour's weighted mean price, and whether any price was known.
 
-    Also return whether each target day's mean uses any known price, shape (...). `seen` (...) holds the row of the last
-    day in each mean, and `classes` (...) the demand class of each target day. If a clock hour's price is unknown on
-    every day, its mean is the mean of all hours.
+    The means (..., 24) are in EUR/MWh. The second result (...) is true for target days whose means use at least one
+    known price. `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each
+    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -120,9 +120,10 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return the errors that this tier would have made 1 to 7 days ahead, EUR/MWh, shape (7, days, 24).
+    """Return the errors that this tier would have made 1 to 7 days ahead, shape (7, days, 24).
 
-    An error is the price minus p50. The errors of the first days are NaN, because a mean needs 42 earlier days.
+    An error is the price minus p50, in EUR/MWh. The errors of the first days are NaN, because a mean needs 42 earlier
+    days.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))

@@ -13,7 +13,7 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""The lead days of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
+"""The leads of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
 
 LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
@@ -28,7 +28,7 @@ SCENARIOS: Final = 20
 """The number of price paths of a run. Each path has a probability of 5%."""
 
 _SAME_MEAN: Final = 0.0101
-"""The largest accepted difference between an hour's p50 and the mean of its quarters' medians, EUR/MWh.
+"""The largest accepted difference, in EUR/MWh, between an hour's p50 and the mean of its quarters' medians.
 
 Rounding the medians can give a difference of 0.01. The remaining 0.0001 allows for binary rounding.
 """
@@ -42,11 +42,11 @@ def issue_instant(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT. `p10 <= p50 <= p90` always holds.
+    """Percentiles of a zone's prices for consecutive periods, in EUR/MWh without VAT.
 
-    Each period lasts `step_s` seconds. The first period begins at `start_ts`. The arrays have shape (periods,). Prices
-    are rounded to 2 decimals, so that stored, exported and served prices are equal. `inputs` describes the data from
-    which the run was made, as JSON-ready values.
+    `p10 <= p50 <= p90` always holds. Each period lasts `step_s` seconds. The first period begins at `start_ts`. The
+    arrays have shape (periods,). Prices are rounded to 2 decimals, so that stored, exported and served prices are
+    equal. `inputs` describes the data from which the run was made, in values that can be written as JSON.
     """
 
     made_at: int
@@ -65,14 +65,14 @@ class Run:
         return self.start_ts + self.p50.size * self.step_s
 
     def starts(self) -> range:
-        """Return the starts of the covered periods."""
+        """Return the start of each period."""
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return the part of this run from `start_ts` on, with the new issue time `made_at`.
+        """Return this run's periods from `start_ts` on, with the new issue time `made_at`.
 
-        The covariates' ages are computed again for `made_at`. Return None if no period of this run begins at
-        `start_ts`.
+        The covariates' ages are computed again for `made_at`. If no period of this run begins at `start_ts`, return
+        None.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -82,7 +82,7 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether this run and a run of hours have the same instant of issue, zone, span and hourly medians."""
+        """Return whether this run and a run of hours have the same issue, zone, start, end and hourly medians."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -91,7 +91,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return this run with the shorter step `step_s`, by repeating each period's percentiles."""
+        """Return this run with the shorter step `step_s`, in which each period's percentiles are repeated."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -130,7 +130,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs`, with `hours` hours added to the covariates' ages and taken from their reach."""
+    """Return a run's `inputs` with covariates that are `hours` hours older and reach `hours` hours less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -142,7 +142,7 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Scenarios:
-    """Equally likely price paths over the hours of a run, EUR/MWh without VAT.
+    """Equally likely price paths for the hours of a run, in EUR/MWh without VAT.
 
     `eur_mwh` has shape (20, hours) and is rounded to 2 decimals. The first hour begins at `start_ts`. The 10th, 50th
     and 90th percentiles of each hour's 20 prices equal the run's p10, p50 and p90 within 0.01 EUR/MWh.
@@ -154,7 +154,7 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether these paths and a run of hours have the same instant of issue, zone, span and percentiles."""
+        """Return whether these paths and a run of hours have the same issue, zone, hours and percentiles."""
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -187,8 +187,8 @@ class Forecaster(Protocol):
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
         If the newest settled day is before today, forecast up to 7 days past today. The forecast of a delivery day uses
-        no price of that day, even if the price is settled. Return None if no price is known, or if the newest settled
-        day is more than 7 days ago.
+        no price of that day, even if the price is settled. If no price is known, or if the newest settled day is more
+        than 7 days ago, return None.
         """
 
 
@@ -196,7 +196,7 @@ class FullForecaster(Forecaster, Protocol):
     """Makes a market's runs of hours, runs of quarters and price paths."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return a run of quarters (900 s) over the span of `hourly`.
+        """Return a run of quarters (900 s) for the hours of `hourly`.
 
         `hourly` must be the run that `forecast` made from the same `known`. The mean of an hour's four medians equals
         the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError
@@ -204,7 +204,7 @@ class FullForecaster(Forecaster, Protocol):
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely price paths over the hours of `hourly`.
+        """Return 20 equally likely price paths for the hours of `hourly`.
 
         `hourly` must be the run that `forecast` made from the same `known`. Raises ValueError if `hourly.made_at`
         differs from `known.as_of`.
@@ -212,14 +212,17 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """A run for each step, and the scenarios of the hours, all with the same instant of issue and the same span."""
+    """A run for each step, and the scenarios of the hours.
+
+    The runs and the scenarios have the same issue, start and end.
+    """
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. Return None if no price is known, or if all prices are too old."""
+        """Make all forecasts from the known data. If no price is known, or if all prices are too old, return None."""
         hours = make.forecast(known)
         if hours is None:
             return None
@@ -249,7 +252,10 @@ class SingleStepForecaster:
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Return a run of the step `step_s` over the span of the hourly run, or None if no hourly run can be made."""
+        """Return a run with the step `step_s` for the hours of the hourly run.
+
+        If no hourly run can be made, return None.
+        """
         if self.step_s == HOUR_S:
             return self.make.forecast(known)
         runs = Runs.made_by(self.make, known)

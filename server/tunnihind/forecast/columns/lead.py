@@ -31,14 +31,14 @@ NEXT_DAY_LEADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """The vintages of a driver that reaches several days, and their anomalies, each of shape (issue days, ages, 24)."""
+    """The vintages of a weather driver, and their anomalies. Both arrays have shape (issue days, ages, 24)."""
 
     values: Floats
     anomaly: Floats
 
     @classmethod
     def of(cls, values: Floats) -> WeatherDriver:
-        """Return the vintages `values` together with their anomalies."""
+        """Compute the anomalies of the vintages `values`, and return both."""
         return cls(values, anomalies(values))
 
 
@@ -48,9 +48,10 @@ class LeadColumns:
 
     `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
     otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
-    `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` scales the drivers in
-    `next_day`, and is None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a covariate that
-    reaches only the next day. If `has_second_day` is false, the second lead has no columns of next-day drivers.
+    `next_day` maps the name of each next-day driver to an array of shape (delivery days, 24). `scale` holds the means
+    and standard deviations of the next-day drivers. If `next_day` is empty, `scale` is None. `has_second_day` is true
+    if a next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2
+    has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -67,7 +68,7 @@ class LeadColumns:
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
         """Return the data for forecasts that are issued `lag` days before the newest settled day.
 
-        The scale of the next-day drivers is fitted to the days up to row `scale_row`.
+        The means and standard deviations of the next-day drivers are computed from the days up to row `scale_row`.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if lag == 0 else {}
@@ -75,7 +76,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, the rows do not depend on the lag
+            lag=lag if weather else 0,  # without weather, the rows do not depend on `lag`
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
@@ -83,7 +84,7 @@ class LeadColumns:
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
-        """Compute the rows of the days in `target`.
+        """Compute the input rows of the target days in `target`.
 
         `issue` holds the issue day of each row's forecast. By default, the issue day is `lead` + `lag` days before the
         target day.
@@ -146,7 +147,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers' values up to row `row`, or at least up to `MIN_ISSUE_DAYS` rows past the first known day."""
+    """Return the drivers' values up to row `row`, but at least up to `MIN_ISSUE_DAYS` rows past the first known day."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

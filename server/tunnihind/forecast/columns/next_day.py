@@ -1,7 +1,7 @@
-"""Computes columns from next-day drivers: residual loads, hinges of market tightness and supply curves.
+"""Computes columns from next-day drivers, for example hinges of the market tightness and supply curves.
 
-The market tightness is a weighted sum of residual loads. `series` maps each driver's name to an array (days, 24). The
-row of a delivery day holds the driver's forecast from the day before.
+The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
+In `series`, the row of a delivery day holds the forecast that was issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """The reach in hours and the half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""The beginning of the names of columns with hourly hinges of the market tightness."""
+"""The names of columns with hourly hinges of the market tightness begin with this text."""
 _EVENING: Final = slice(18, 24)
 
 
@@ -37,8 +37,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    The scale changes only with the era of the replay, every 16 weeks. If the scale changed every day, the supply curves
-    would hardly improve the forecast.
+    A `NextDayScale` changes only when a new era begins, every 16 weeks. If a `NextDayScale` changed every day, the
+    supply curves would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -49,7 +49,10 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the scale of the drivers in `series`, each (days, 24). One driver must be a residual load."""
+        """Compute the means, standard deviations and thresholds from the drivers in `series`.
+
+        At least one driver must be a residual load.
+        """
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -64,17 +67,20 @@ class NextDayScale:
         )
 
     def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return each driver minus its mean, divided by its standard deviation."""
+        """Return the drivers, standardised with their means and standard deviations."""
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly column, a prefix of the driver's other columns at the first lead."""
+    """Return the name of a driver's hourly column.
+
+    At lead 1, the names of all the driver's columns begin with the name of its hourly column.
+    """
     return f"next_day_{driver}"
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return the columns of the first lead: linear columns, hinges, products and supply curves.
+    """Return the columns of lead 1: linear columns, hinges, products of two drivers, and supply curves.
 
     In the columns, missing values are 0. Only prices of days before the target day are used.
     """
@@ -97,11 +103,11 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 
 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return columns for the second lead, computed from the drivers of the day before the target day.
+    """Return the columns of lead 2, computed from the drivers on the day before the target day.
 
-    In the columns, missing values are 0. For each driver and the market tightness, the columns hold the day's mean, the
-    evening's mean, and the day's difference from the mean of the week before. Hourly columns do not improve the
-    forecast of the second lead.
+    For each driver and for the market tightness, the columns hold three values of the day before the target day: the
+    mean, the mean of the evening, and the mean minus the mean of the seven days before. In the columns, missing values
+    are 0. Hourly columns do not improve the forecast at lead 2.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -115,7 +121,10 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the drivers in `standard`. The weights are scaled so that the largest weight is 1."""
+    """Return the sum of the standardised drivers, weighted by `weights`.
+
+    The weights are scaled so that the largest weight is 1.
+    """
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
     total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)
@@ -131,7 +140,11 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
-    """Return a driver's values, changes since the day before and differences from the last week, hourly and daily."""
+    """Return the hourly and daily columns of one driver.
+
+    The columns hold the driver's values, their changes since the day before, and their differences from the mean of the
+    last seven days.
+    """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
     mean = now.mean(1)
@@ -148,10 +161,11 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    A supply curve gives the mean price of the last 60 days at similar values of `axis`, a weighted sum of residual
-    loads. Each column holds a curve's price minus the mean price of the last week. The curve `CURVE` also has a column
-    of daily means. The method is Nadaraya-Watson regression over days and hours. The weights are Gaussian in the
-    difference along `axis`, triangular in the distance between clock hours, and exponential in the age of the price.
+    A supply curve gives the mean price that the last 60 days had at similar values of `axis`. `axis` holds a weighted
+    sum of residual loads. Each column holds the price from a supply curve minus the mean price of the last week. The
+    supply curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson regression over days and hours.
+    The weights are Gaussian in the difference along `axis`, triangular in the distance between clock hours, and
+    exponential in the age of the price.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):

@@ -1,7 +1,7 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
 The same functions compute the columns for training and for live forecasts. No column uses prices after day j = target -
-lead, the last day with known prices. `target` holds row numbers of the grid, shape (n,).
+lead, the last day with known prices. `target` (n,) holds the rows of the target days in a `DayGrid`.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The column with an hour's mean price over the last week, a part of the forecast if few days are known."""
+"""The column of an hour's mean price over the last week. If few days are known, it is mixed into the forecast."""
 
 NEIGHBOUR_PRICE: Final = "_price"
 """The name suffix of columns with a neighbour's prices."""
@@ -46,7 +46,8 @@ def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return columns of the neighbouring zones' prices.
 
-    The last neighbour also has columns of its price a week ago and of its mean absolute difference from the own price.
+    For the last neighbour, two more columns hold its price a week ago, and the mean absolute difference between its
+    price and the own price.
     """
     j = target - lead
     columns: Columns = {}

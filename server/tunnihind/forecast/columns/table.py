@@ -12,7 +12,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 
 type DayRows = NDArray[np.intp]
-"""Row numbers of the grid of delivery days, shape (n,)."""
+"""The rows of some delivery days in a `DayGrid`, shape (n,)."""
 type Columns = dict[str, Floats]
 """Columns by name. Hourly columns have shape (n, 24). Daily columns have shape (n,)."""
 
@@ -45,7 +45,7 @@ class ColumnNames:
         return {name: place for place, name in enumerate(self.all)}
 
     def places(self, names: Iterable[str]) -> list[int]:
-        """Return the positions of the named columns. Raises KeyError for an unknown name."""
+        """Return the positions of the named columns. Raises KeyError if a name is unknown."""
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Rows:
 
     Each row holds only data that were known when the forecast of its target day was issued. `x` (n, 24, k) holds the
     columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale.
-    `has_next_day` (n,) is true for rows whose next-day drivers are all known.
+    `has_next_day` (n,) is true if all next-day drivers are known on the target day and on the day before.
     """
 
     names: ColumnNames
@@ -121,5 +121,5 @@ class Rows:
 
 
 def all_hours(daily: Floats) -> Floats:
-    """Repeat each day's value for all its hours, (n,) -> (n, 24)."""
+    """Repeat each day's value for all its hours. The shape (n,) becomes (n, 24)."""
     return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

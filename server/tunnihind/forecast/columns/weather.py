@@ -1,6 +1,6 @@
 """Computes columns from weather drivers. Each row uses the weather forecast known when the price forecast was issued.
 
-`target` and `issue` hold row numbers of the grid, shape (n,).
+`target` and `issue` hold the rows of the target days and of the issue days in a `DayGrid`, shape (n,).
 """
 
 from typing import Final
@@ -21,11 +21,10 @@ _FEWEST_HOURS: Final = 6
 def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
-    An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
-    the running mean covers the issues up to this day. If the mean covered the whole archive, the anomalies at the start
-    of the archive would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last
-    known daily mean of the anomalies. With each further day without a forecast, the daily mean is multiplied by
-    `_FADE`.
+    An anomaly is the difference between a value and the running mean of all values of the same age. For each issue day,
+    the running mean covers the forecasts issued up to this day. With a mean over the whole archive, the anomalies of
+    the first days would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last
+    known daily mean of the anomalies. This daily mean is multiplied by `_FADE` for each day that has passed since.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -46,8 +45,8 @@ def weather_columns(
 
     In the columns, missing values are 0. `values` holds the driver's vintages and `anomaly` their anomalies, both of
     shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold hourly values, daily means, the mean of a
-    week, and the values of the hour before and the hour after. Apart from the mean of the week, the columns describe
-    the days from `target` - `lead` to `target`. One column holds the product of `values` and the sine of the sun's
+    week, and the values one hour earlier and one hour later. Except for the mean of the week, the columns describe the
+    days from `target` - `lead` to `target`. One column holds the product of `values` and the sine of the sun's
     elevation.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
@@ -83,7 +82,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of each day's known hours, (n, 24) -> (n,), or NaN if fewer than six hours are known."""
+    """Return the mean of each day's known hours, shape (n,). If fewer than six hours are known, the mean is NaN."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -91,7 +90,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """Return the anomalies of each day in `day` as known on the matching day in `issue`, shape (n, 24)."""
+    """For each day in `day`, return the newest anomalies known on the matching day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

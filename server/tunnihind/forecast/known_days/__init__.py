@@ -1,1 +1,1 @@
-"""The known data on a grid of delivery days by 24 clock hours."""
+"""Arranges the known data on a day grid: one row for each delivery day, one column for each clock hour."""

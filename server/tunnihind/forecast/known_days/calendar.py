@@ -23,7 +23,7 @@ CHANGE_HOUR: Final = 2
 
 
 class DayClass(IntEnum):
-    """Classes of days with similar demand. In tables with one row for each class, a class's value is its row number."""
+    """The demand classes. In tables with one row for each demand class, the value of a class is its row number."""
 
     WORKDAY = 0
     SATURDAY = 1
@@ -40,7 +40,7 @@ def day_class(day: date, country: str) -> DayClass:
 
 
 def clock_hours(day: date) -> tuple[int, ...]:
-    """Return the clock hour, 0 to 23, of each hour of a delivery day. The clock shows Central European time."""
+    """For each hour of a delivery day, return the hour on the Central European clock, 0 to 23."""
     return _clock_hours(len(hours_of(day)))
 
 

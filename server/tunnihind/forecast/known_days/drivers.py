@@ -1,9 +1,10 @@
 """Combines covariates into drivers. A driver is a series that explains prices.
 
-Each region has one driver for several days (`far`), the residual load: load - wind - solar. If only one of load, wind
-and solar is known, the driver is this quantity. The drivers for the next day (`near`) are residual loads, Baltic wind
-power and Baltic solar power. If load, wind or solar is unknown for the first day to forecast, the residual load of all
-days is computed without this quantity.
+The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
+residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
+region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
+Baltic solar power. If one of load, wind and solar is unknown for the first day to forecast, the residual load of every
+day is computed from the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,19 +26,18 @@ NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown part is replaced by its mean at the same clock hour over this many days."""
+"""An unknown value of load, wind or solar is replaced by the mean at the same clock hour over this many days."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Drivers:
-    """The drivers by name.
+    """The drivers of all regions, by name. Each array in `far` has shape (issue days, ages, 24).
 
-    The arrays in `far` have shape (issue days, ages, 24). The arrays in `near` have shape (delivery days, 24). In
-    `near`, the row of a delivery day holds the driver's forecast that was issued on the day before. `members` maps each
-    driver's name to the names of its covariates. `has_next_day_only` is true if a driver in `near` uses a covariate
-    that reaches only the next day.
+    Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the forecast that was
+    issued on the day before. `members` maps each driver's name to the names of its covariates. `has_next_day_only` is
+    true if a driver in `near` uses a covariate whose forecasts end with the next day.
     """
 
     far: Mapping[str, Floats]
@@ -51,9 +51,9 @@ def make_drivers(
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields the covariates of one region and kind at a time, in the order of `by_part`. `today` is
-    the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
-    `fit_row`. The caller seldom changes `fit_row`, because each change alters the drivers' values on past days.
+    To save memory, `far` yields the covariates in groups, in the order of `by_part`. `today` is the row of the day on
+    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. The caller
+    seldom changes `fit_row`, because each change of `fit_row` alters the drivers' values on past days.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -75,7 +75,7 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the covariate names of one region and kind (load, wind or solar) at a time.
+    """Yield groups of covariate names. Each group holds the names of one region and one kind: load, wind or solar.
 
     Names that the model can't read are left out.
     """
@@ -90,7 +90,7 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next-day forecasts, in GW, of the Baltic load, wind power and solar power in `week`.
+    """Return the Baltic load, wind power and solar power of the next day, in GW, from the forecasts in `week`.
 
     A forecast with unknown values in row `target` is left out.
     """
@@ -106,7 +106,7 @@ def _next_day_of(
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
     """Move each next-day forecast from the row of its issue day to the row of its delivery day.
 
-    The shape changes from (issue days, 24) to (issue days + 1, 24).
+    `next_day` has shape (issue days, 24), and the result has shape (issue days + 1, 24).
     """
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
@@ -119,7 +119,7 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather covariates that a forecast in MW can replace, because power in MW is the better input.
+    """Leave out the weather covariates that forecasts in MW can replace, because forecasts in MW are the better input.
 
     For example, if a zone's wind power in MW is known in row `target`, the zone's wind speeds are left out.
     """
@@ -177,7 +177,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW, or to the units of `in_units` if `meanings` has only weather covariates."""
+    """Convert a covariate to GW. If `meanings` holds only weather covariates, convert to the units of `in_units`."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -189,10 +189,10 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum of the covariates if `total` is true, otherwise the mean of the covariates.
+    """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
-    estimate assumes that all covariates deviate from their means over the days so far by the same factor.
+    estimate assumes that the ratio of a covariate to its mean over the days so far is the same for all covariates.
     """
     rest = iter(members)
     first = next(rest)
@@ -216,7 +216,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip load forecasts to at most 45% above or below the median of the last 14 days."""
+    """Limit load forecasts to the range from 55% to 145% of the last 14 days' median."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -233,7 +233,7 @@ def _without_typing_errors(load: Singles) -> Singles:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Return the name of a region's driver, and the driver made of the region's load, wind and solar power."""
+    """Make a region's driver from its load, wind power and solar power. Return the driver's name and the driver."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
@@ -258,7 +258,10 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return the residual load, load - wind - solar. Unknown values of a part are replaced by its `usual` values."""
+    """Return the residual load, load - wind - solar.
+
+    Unknown values of load, wind or solar are replaced by the values in `usual`.
+    """
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -273,7 +276,7 @@ def usual_hours(days: Floats) -> Floats:
 
     The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
     newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used, because it stays the same on all later days.
+    used, because later values do not change this mean.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -293,14 +296,14 @@ def _nominal(part: _Part) -> float:
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
-    """Return the values of a part in GW.
+    """Return the values of `part` in GW.
 
-    Weather is multiplied by the slope of a regression of `measured` on the weather, or by the region's nominal power if
-    the slope is unknown.
+    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` on `part`. If
+    the slope is unknown, the values are multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
-        day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue
+        day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue day
         gain = _slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
     return part.values * (_nominal(part) if gain is None else gain)
 
@@ -308,8 +311,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`, or up to the first `FEW_PAIRS` known hours if they end later.
-    Return None if fewer than `FEW_PAIRS` hours are known, or if the slope is not positive.
+    The regression uses the days up to row `fit_row`, and later days if they are needed to reach `FEW_PAIRS` known
+    hours. If fewer than `FEW_PAIRS` hours are known on all days, or if the slope is not positive, return None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

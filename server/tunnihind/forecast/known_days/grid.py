@@ -17,9 +17,9 @@ type Classes = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class DayGrid:
-    """A grid of consecutive delivery days by the 24 Central European clock hours.
+    """A grid of consecutive delivery days (rows) by the 24 Central European clock hours (columns).
 
-    `starts` holds the start of each day and the end of the last day in unix seconds, shape (days + 1,).
+    `starts` (days + 1,) holds the start of each day and the end of the last day, in unix seconds.
     """
 
     first: date
@@ -42,19 +42,19 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of the row `row`. The day may lie outside the grid."""
+        """Return the delivery day of the row `row`. `row` may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
-        """Return the position of each clock hour in an array of all hours of the grid, shape (days, 25).
+        """For each clock hour of each day, return its position among all hours of the grid.
 
-        On a 25-hour day, the 25th column holds the position of the second clock hour 2. On days of 23 or 24 hours, the
-        25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and its column holds
-        the position of the next hour.
+        The result has shape (days, 25). On a 25-hour day, clock hour 2 occurs twice, and the 25th column holds its
+        second position. On days of 23 or 24 hours, the 25th column repeats the column of clock hour 2. On a 23-hour
+        day, clock hour 2 is missing, and its column holds the position of the next hour.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -67,24 +67,24 @@ class DayGrid:
         return np.diff(self.starts) // HOUR_S
 
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hourly values by day and clock hour, (..., hours) -> (..., days, 24).
+        """Arrange hourly values by day and clock hour. The shape (..., hours) becomes (..., days, 24).
 
-        On a 23-hour day, the value of the missing hour is NaN. On a 25-hour day, the value of the doubled clock hour is
-        the mean of the known values of its two hours.
+        On a 23-hour day, the value of the missing hour is NaN. On a 25-hour day, clock hour 2 occurs twice, and its
+        value is the mean of its known values.
         """
         grid = merged(hourly[..., self.slots()])
         grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hourly values like `lay`, but fill the missing hour of a 23-hour day as `bridged` does."""
+        """Arrange hourly values like `lay`, but fill the missing hour of 23-hour days (see `bridged`)."""
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
 def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
-    """Turn values at the positions of `DayGrid.slots` (..., 25) into values of clock hours (..., 24).
+    """Turn values (..., 25) at the positions from `DayGrid.slots` into values of clock hours (..., 24).
 
-    The value of a doubled clock hour is the mean of the known values of its two hours.
+    If a clock hour occurs twice, its value is the mean of its known values.
     """
     first, second = slots[..., CHANGE_HOUR], slots[..., CLOCK_HOURS]
     mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
@@ -103,8 +103,8 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 class DailyPrices:
     """The prices of one zone on consecutive delivery days, by Central European clock hour.
 
-    `eur_mwh` holds the prices as `DayGrid.lay` arranges them, shape (days, 24). Unknown prices are NaN. `classes` holds
-    the demand class of each day, shape (days,).
+    `eur_mwh` (days, 24) holds the prices as `DayGrid.lay` arranges them. Unknown prices are NaN. `classes` (days,)
+    holds the demand class of each day.
     """
 
     first: date
@@ -119,7 +119,7 @@ class DailyPrices:
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
 
@@ -129,7 +129,7 @@ def days_between(first: date, last: date) -> list[date]:
 
 
 def classes_of(days: Sequence[date], country: str) -> Classes:
-    """Return the demand class of each day in a country, shape (days,)."""
+    """Return the demand class that each day has in a country. The result has shape (days,)."""
     return np.array([day_class(day, country) for day in days], np.intp)
 
 

@@ -1,4 +1,4 @@
-"""Turns the known data into the inputs of a point model: prices, calendar, sun's elevation and recent covariates."""
+"""Turns the known data into the inputs of a point model: prices, the calendar, the sun's elevation and drivers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""The age in days from which weather forecasts say nothing about the coming days, and are not used."""
+"""Weather forecasts of at least this age in days are not used, because they say nothing about the coming days."""
 _LATE_DAYS: Final = 14
-"""The number of days among which the newest complete day is searched."""
+"""The newest complete day is searched among this many days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Covariate:
 
 @dataclass(frozen=True, slots=True)
 class KnownDays:
-    """The data known at an instant, on a grid of delivery days.
+    """The data known at an instant, arranged on a day grid.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day in
-    which the instant lies. `stale_days` is the age in whole days of the newest forecast that reaches several days.
-    `weather_runs` holds the initialisation instants of the weather runs in use.
+    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
+    delivery day. `stale_days` is the age in whole days of the newest forecast that reaches several days ahead.
+    `weather_runs` holds the instants at which the weather runs in use were initialised.
     """
 
     grid: DayGrid
@@ -80,8 +80,8 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data of the days from `first` on. If no price is known before today, return None.
 
-        `newest` is the newest delivery day whose prices are all known. `seasons` caches the `Season` of the grid. The
-        regressions of `make_drivers` use the days up to `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `seasons` caches the calendar and the sun's
+        elevation. The regressions in `make_drivers` use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -112,10 +112,10 @@ class KnownDays:
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The covariates that the model can read and that have a recent forecast.
+    """The covariates that the model can read, and for which a recent forecast is known.
 
     `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
-    names of the covariates that reach several days.
+    names of the covariates whose forecasts reach several days ahead.
     """
 
     as_of: int
@@ -139,19 +139,20 @@ class _Fresh:
 
     @property
     def stale_days(self) -> int:
-        """The age in whole days of the newest forecast that reaches several days."""
+        """The age in whole days of the newest forecast that reaches several days ahead."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
-        """Yield vintages of the covariates that reach several days, each of shape (issue days, ages, 24).
+        """Yield the vintages of the covariates whose forecasts reach several days ahead.
 
-        Each yielded mapping holds the vintages of one region and kind.
+        Each mapping holds the vintages of one region and one kind (load, wind or solar). Each array has shape (issue
+        days, ages, 24).
         """
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), is_far=True)
 
     def near(self) -> dict[str, Singles]:
-        """Return the vintages of the covariates that reach only the next day, each of shape (delivery days, 24)."""
+        """Return the vintages (delivery days, 24) of the covariates whose forecasts end with the next day."""
         found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
@@ -161,10 +162,11 @@ class _Fresh:
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
-        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row belongs to today.
+        """Return the vintages of the named covariates.
 
-        If a far covariate's newest forecast is older than `stale_days`, today's vintage is NaN, because an estimate
-        from other covariates is better.
+        Each array has shape (rows, ages, 24), and its last row belongs to today. If `is_far` is true and a covariate's
+        newest forecast is older than `stale_days`, today's vintage is NaN. An estimate from other covariates is better
+        than an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
@@ -190,7 +192,7 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day with all prices, or None if none of the newest 14 days has all prices."""
+    """Return the newest delivery day with all prices known. If the newest 14 days are all incomplete, return None."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

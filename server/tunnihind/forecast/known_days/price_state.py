@@ -48,15 +48,15 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """The prices of a zone and its neighbours on a grid.
+    """The prices of a zone and its neighbours on a day grid.
 
     Unless stated otherwise, arrays are in asinh scale and have shape (days, 24). `eur_mwh` holds the own zone's prices
     in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` in asinh scale. `own` and `neighbours`
     hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same clock hour is
     used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of `own` over the
-    last k days at each clock hour. A daily profile is the difference between each hour's price and the day's mean
-    price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the bounds of
-    forecasts. A forecast uses the bounds in the row of the newest day with known prices.
+    last k days at each clock hour. A daily profile holds the differences between the hours' prices and the day's mean
+    price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the lowest and the
+    highest price that a forecast may have. A forecast uses the bounds of the newest day with known prices.
     """
 
     eur_mwh: Floats
@@ -95,14 +95,14 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the named price arrays up to and including row `row`, from which all fields can be computed."""
+        """For each array from which the fields can be computed, return its name and its rows up to row `row`."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """For each row, return the mean of the last `days` rows up to this row, or of fewer rows at the beginning."""
+    """For each row, return the mean of this row and of up to `days` - 1 rows before it."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]

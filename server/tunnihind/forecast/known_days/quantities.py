@@ -1,4 +1,4 @@
-"""Reads a zone, a kind of quantity and a unit from a covariate's name.
+"""Reads a covariate's zone, kind (load, wind or solar) and unit from its name.
 
 A name has the form `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. The name of a point begins with the name
 of its zone.
@@ -93,8 +93,8 @@ def in_units(meaning: Quantity, values: Singles) -> Singles:
     """Convert the values of a covariate to the unit that the model uses.
 
     Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to
-    a share of capacity. Temperature (C) is converted to tens of degrees below the heating limit of 17 C, and to 0 above
-    this limit.
+    a share of capacity. A temperature (C) is converted to the number of degrees below 17 C, divided by 10. Temperatures
+    above 17 C are converted to 0.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

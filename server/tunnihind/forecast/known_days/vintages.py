@@ -1,7 +1,7 @@
-"""Finds the covariates that were known on each past day. The model reads covariates only through this module.
+"""Finds the covariate forecasts known on each past day. The model reads covariates only through this module.
 
-A vintage is the newest forecast of a covariate that was known at a day's issue instant. Training uses the vintages of
-past days, so that the covariates in training are as old as in a live forecast. Observations are never used.
+A vintage is a covariate's newest known forecast at the issue instant of a day. Training uses the vintages of past days,
+so that the covariates in training are as old as in a live forecast. Observations are never used.
 """
 
 from collections import deque
@@ -28,10 +28,10 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the issue instant of each day up to row `today`, shape (today + 1,).
+    """Return the issue instants of the days up to row `today`. The result has shape (today + 1,).
 
-    A forecast uses the covariates known at the issue instant of the day on which it is made. The issue instant is
-    `as_of` for today, and the usual time of issue minus `stale_days` days for past days.
+    A forecast uses the covariates known at its issue instant. Today's issue instant is `as_of`. A past day's issue
+    instant is the usual time of issue on that day, minus `stale_days` days.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -46,17 +46,17 @@ def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
 
 
 def _is_forecast(issue: IssuedSeries) -> bool:
-    """Return whether an issue has a known value for an hour that begins at `issued_ts` or later."""
+    """Return whether `issue` holds a known value for an hour that begins at `issued_ts` or later."""
     known = np.flatnonzero(np.isfinite(issue.values))
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out a weather run if a newer run was known at the next issue instant.
+    """Leave out a weather run if a newer weather run was known at the next issue instant.
 
-    The store deletes many of the left-out runs after two weeks, for example evening runs. If training used runs that
-    are deleted later, each deletion would change the model. Runs issued after the newest issue instant before `as_of`
-    are kept.
+    After two weeks, the store deletes many weather runs, for example evening runs. If training used weather runs that
+    are deleted later, each deletion would change the model. Weather runs issued after the newest issue instant before
+    `as_of` are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -67,9 +67,9 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 
 
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
+    """Return true for each forecast that `without_passing_runs` leaves out. All arrays have shape (forecasts,).
 
-    `series` holds the number of each issue's covariate.
+    `series` identifies each forecast's covariate by a number.
     """
     look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issued values
     order = np.lexsort((issued, look, series))
@@ -83,7 +83,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
-    """Return the longest time in seconds from an issue's instant to the start of its last hour."""
+    """Return the longest time, in seconds, from the issue of a forecast to the start of its last hour."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
     )
@@ -95,8 +95,8 @@ class Frame:
     """Maps the hours of vintages to their positions in an array of consecutive hours.
 
     `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
-    hour, counted in hours from `start_ts`. All hours outside the grid have the position `hours`, after the last hour.
-    `is_short` (rows, ages) is true for days of 23 hours.
+    hour, counted in hours from `start_ts`. Hours outside the grid have the position `hours`, which is one past the last
+    hour. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
@@ -107,7 +107,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the `Frame` of the issue days in `rows` and of the delivery days `ages` days later."""
+        """Return the `Frame` for the issue days in `rows`, and for the delivery days `ages` days after these."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -119,12 +119,12 @@ class Frame:
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
-    """For each issue instant, return the newest known forecast, shape (covariates, rows, ages, 24).
+    """Return the newest known forecast of each covariate at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
     hours that began before the issue are observations, and are skipped. The array `board` holds the newest value of
-    each hour. Forecasts are written to `board` in the order of their issue. When all forecasts up to a row's instant
-    are written, the row is read from `board`.
+    each hour. Forecasts are written to `board` in the order of their issue. When all forecasts issued up to a row's
+    instant have been written, the row is copied from `board`.
     """
     reaching = (
         issues
@@ -153,10 +153,9 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 
 
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
-    """Return the vintages of the named covariates, each of shape (rows, ages, 24).
+    """Return the vintages of the named covariates. Each array has shape (rows, ages, 24).
 
-    Covariates with the same issue instants and hours are processed together, which takes little more time than a single
-    covariate.
+    Covariates that were issued at the same instants for the same hours are processed together, which saves time.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

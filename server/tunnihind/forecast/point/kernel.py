@@ -1,8 +1,8 @@
-"""Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
+"""A kernel ridge regression that predicts all 24 hours of a day together.
 
-The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridges for single hours, the kernel models
-interactions between columns. The distance between two days depends most on the columns with large coefficients in a
-linear fit of all hours. The method is a diagonal recursive feature machine with linear features (Radhakrishnan,
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, this model
+includes interactions between columns. The distance between two days depends most on the columns with large coefficients
+in a linear fit of all hours. The method is a diagonal recursive feature machine with linear features (Radhakrishnan,
 Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single precision, which is
 accurate enough.
 """
@@ -23,7 +23,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel, by lead. Prices depend on covariates more steadily at the first lead."""
+"""The number of past days in a kernel regression, by lead. At lead 1, prices depend on covariates more steadily."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -35,9 +35,9 @@ _NOISE_GROWTH: Final = 0.5
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The factor by which the penalty is stronger in the linear fits that give the columns' scale."""
+"""The penalty of the linear fits that give the columns' scale is multiplied by this factor."""
 _LEAST_SCALE: Final = 0.1
-"""A column's smallest scale, as a fraction of the mean scale, above 0 because its effect may be non-linear."""
+"""A column's smallest scale, as a fraction of the mean scale. It is above 0, because the effect may be non-linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -47,7 +47,7 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return the daily and hourly columns that the kernel uses, shape (n, k).
+    """Return the daily and hourly columns that the kernel regression uses, shape (n, k).
 
     From the second lead on, hourly columns are averaged over blocks of three hours, which saves time and costs no
     accuracy.
@@ -59,7 +59,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
 
 
 def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
-    """Return the kernel's inputs from one group of columns, as a list of arrays of shape (n, k)."""
+    """Return the inputs that the kernel regression takes from one group of columns. Each array has n rows."""
     names = rows.names
     if not names.of(group):
         return []
@@ -71,11 +71,11 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of the hourly columns that the kernel uses from a group of columns.
+    """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
-    Among the neighbouring zones, the kernel uses the prices of the first and the last zone. The first zone's prices are
-    the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity to that
-    zone is.
+    Among the neighbouring zones, the kernel regression uses the prices of the first and the last zone. The prices of
+    the first neighbouring zone are the most similar to the own prices. The price difference to the last neighbouring
+    zone is large if cable capacity to that zone is scarce.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -95,10 +95,10 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return the kernel's inputs from next-day drivers.
+    """Return the inputs that the kernel regression takes from the columns of next-day drivers.
 
-    For the first lead, the inputs are the hourly and daily columns of each driver, and the hourly columns of the supply
-    curves and hinges. For the second lead, the inputs are all daily columns of next-day drivers.
+    At lead 1, the inputs are the hourly and daily columns of each driver, and the hourly columns of the supply curves
+    and hinges. At lead 2, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -113,7 +113,7 @@ def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
 
 
 def _blocks(hourly: Floats, block: int) -> Floats:
-    """Average hourly values over blocks of `block` hours, (n, 24) -> (n, 24 / block)."""
+    """Average hourly values over blocks of `block` hours. The shape (n, 24) becomes (n, 24 / block)."""
     means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
 
@@ -160,7 +160,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Return the forecast of each day's prices in asinh scale, (n, k) -> (n, 24)."""
+        """Return the forecast prices of each day in asinh scale, shape (n, 24). `days` has shape (n, k)."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -180,8 +180,8 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. The fit is repeated with the
-    scaled columns, which further shrinks the scale of unimportant columns.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. The linear fit is repeated
+    with the scaled columns, which further shrinks the scale of unimportant columns.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
@@ -203,7 +203,7 @@ def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) 
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
     `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the rows to
-    which the kernel is fitted.
+    which the kernel regression is fitted.
     """
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit

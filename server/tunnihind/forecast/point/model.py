@@ -16,13 +16,13 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model fitted for some leads, in an immutable dataclass that `replay.learnt` can convert."""
+    """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return an array of shape (k, n, 24) that begins with the forecasts of the n rows.
+        """Return k arrays of shape (n, 24), joined in one array of shape (k, n, 24).
 
-        Besides the forecasts, the model may return k - 1 parts that it needs for learning. Later, all k parts are
-        passed to `Learning.learn` together with the actual prices.
+        The first array holds the forecasts of the n rows. The other arrays hold numbers that the model needs for
+        learning. When the actual prices are known, they are passed to `Learning.learn` together with this result.
         """
 
 
@@ -30,8 +30,8 @@ class Fit(Protocol):
 class Learning(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass whose fields hold its whole state as arrays, numbers and mappings (see
-    `replay.learnt`). A model restored from a file makes the same forecasts as the stored model.
+    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model restored from a
+    file makes the same forecasts as the stored model.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -48,7 +48,7 @@ class Learning(Protocol):
         """Fit the model of each lead to all learnt days.
 
         `leads` must be in ascending order and begin with lead 1. If `thorough` is false, the model may leave out slow
-        parts of the fit, or take them from the earlier fit `last`.
+        computations, or reuse their results from the earlier fit `last`.
         """
 
     def copy(self) -> Learning:

@@ -1,9 +1,9 @@
-"""Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
+"""Ridge regressions for each lead and clock hour, computed from moments: exponentially weighted sums of products.
 
 Each row is added to the moments once, and is not needed afterwards. Rows whose out-of-sample forecast had a large error
-get less weight, so that the regression approximates least absolute deviations. The method is a streaming form of
-iteratively reweighted least squares. The coefficients are computed for columns in units of their standard deviation.
-Each lead's coefficients are shrunk toward the coefficients of the lead before.
+get less weight, so that the regressions approximate least absolute deviations. The method is a streaming form of
+iteratively reweighted least squares. The coefficients apply to standardised columns. Each lead's coefficients are
+shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with next-day covariates, which have more columns and steadier relations."""
+"""The half-life for leads with next-day drivers. At these leads, prices depend on the columns more steadily."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
 _FEW_DAYS: Final = 45.0
-"""Penalties are multiplied by 1 + `_FEW_DAYS` / (days absorbed)."""
+"""Penalties are multiplied by 1 + `_FEW_DAYS` / (number of learnt days)."""
 _HOUR_WIDTH: Final = 0.7
 """The width in hours of the Gaussian that smooths the moments over clock hours."""
 _Z_CLIP: Final = 3.0
@@ -34,10 +34,11 @@ _UNSEEN_ERROR: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The settings of one of the ridges whose forecasts are averaged.
+    """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
-    The target of the ridge is the price minus `offset` times the mean price of the last seven days. The penalty of each
-    lead is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's coefficients.
+    The ridge regression predicts the price minus `offset` times the mean price of the last seven days. The penalty of
+    each lead is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's
+    coefficients.
     """
 
     offset: float
@@ -56,7 +57,7 @@ def robust_weight(error: Floats) -> Floats:
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a matrix that smooths hourly values with Gaussian weights, shape (24, 24). Each row sums to 1."""
+    """Return a (24, 24) matrix that smooths hourly values with Gaussian weights. Each row sums to 1."""
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -64,9 +65,10 @@ def clock_smoother(width_hours: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The coefficients of one lead's ridges, for columns in units of their standard deviation.
+    """The coefficients of the ridge regressions of one lead. The coefficients apply to standardised columns.
 
-    `beta` has shape (members, 24, p). `mean` and `sd` have shape (24, p). `level` has shape (members, 24).
+    `beta` (members, 24, p) holds the coefficients, and `level` (members, 24) the constant terms. `mean` and `sd` (24,
+    p) hold the mean and the standard deviation of each column.
     """
 
     beta: Floats
@@ -75,9 +77,9 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the forecast of each member in asinh scale, shape (members, n, 24).
+        """Return the forecast of each ridge regression in asinh scale, shape (members, n, 24).
 
-        `x` has shape (n, 24, p). `week_mean` holds each hour's mean price over seven days, shape (n, 24).
+        `x` has shape (n, 24, p). `week_mean` (n, 24) holds each hour's mean price over the last seven days.
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
@@ -101,7 +103,7 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return moments to which no row has been added."""
+        """Return a `Moments` to which no row has been added."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
@@ -125,9 +127,9 @@ class Moments:
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
-        """Compute the coefficients of the ridges from the moments.
+        """Compute the coefficients of the ridge regressions from the moments.
 
-        `prior` holds the previous lead's coefficients of the first `shared` columns, shape (members, 24, shared).
+        `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns.
         """
         n = self.gram[:, 0, 0][:, None]
         mean = self.gram[:, 0, 1:] / n
@@ -144,7 +146,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view, because only the diagonal differs between members
+        diagonal = np.einsum("hpp->hp", system)  # a view, because the regressions differ only in the diagonal
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -153,7 +155,7 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the covariances of the columns in units of their standard deviations `sd`, shape (24, p, p).
+        """Return the covariances of the standardised columns, shape (24, p, p).
 
         To save time, the function makes few passes over the large arrays.
         """

@@ -1,4 +1,4 @@
-"""The served point model: a weighted mean of two ridges for each hour and a kernel regression on whole days."""
+"""The served point model: a mean of two ridge regressions for each hour and a kernel regression for whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -26,12 +26,12 @@ from tunnihind.forecast.point.ridge import (
 _FEW_DAYS: Final = 60
 """Up to this many days, half of the forecast is the 7-day mean. From `ENOUGH_DAYS` on, the 7-day mean is not used."""
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The kernel's share of the forecast, by lead."""
+"""The weight of the kernel regression in the forecast, by lead."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
-    """The fitted ridges and kernel of one lead."""
+    """The fitted ridge regressions and the fitted kernel regression of one lead."""
 
     ridge: Solution
     kernel: KernelFit | None
@@ -39,15 +39,15 @@ class LeadFit:
 
 @dataclass(frozen=True, slots=True)
 class RidgesAndKernelFit:
-    """The fitted ridges and kernels of some leads. `days` is the number of learnt days."""
+    """The fitted ridge regressions and kernel regressions of some leads. `days` is the number of learnt days."""
 
     days: int
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the combined forecast of ridges and kernel, and the mean forecast of the ridges, shape (2, n, 24).
+        """Return the combined forecast, and the mean forecast of the ridge regressions, shape (2, n, 24).
 
-        The forecasts of the ridges and of the kernel are clipped to the bounds in `rows`.
+        The forecast of each regression is clipped to the bounds in `rows`.
         """
         models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
         members = models.ridge.predict(_ridge_columns(rows, lead), week)
@@ -63,7 +63,7 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """The inputs and prices of consecutive days to which the kernel can be fitted.
+    """The inputs and prices of consecutive days, to which a kernel regression can be fitted.
 
     `rows` has shape (n, k), and `price` has shape (n, 24). `error` and `has_next_day` have shape (n,).
     """
@@ -76,7 +76,10 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The data that the model keeps for one lead. Blocks never change, so copies of the state can share them."""
+    """The data that the model keeps for one lead.
+
+    A block of days never changes, so copies of a `_LeadState` can share it.
+    """
 
     names: ColumnNames
     moments: Moments
@@ -84,7 +87,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return a state without learnt days, for rows with the same columns as `rows`."""
+        """Return a `_LeadState` that has learnt no days, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -93,7 +96,7 @@ class _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
     def keep(self, lead: int, block: _Block) -> None:
-        """Add a block of days, and drop blocks that are too old for the kernel."""
+        """Add a block of days, and drop blocks that are too old for the kernel regression."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
             del self.blocks[0]
@@ -107,9 +110,9 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to which the kernel is fitted.
+        """Return the first row to which the kernel regression is fitted.
 
-        Rows before the first row with next-day drivers are left out if enough days follow.
+        If enough days follow the first row with next-day drivers, the rows before it are left out.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
@@ -119,7 +122,7 @@ class _LeadState:
 
 @dataclass(slots=True)
 class RidgesAndKernel:
-    """Adds the learnt days to the moments of the ridges, and keeps the last days for the kernel."""
+    """Adds learnt days to the moments of the ridge regressions, and keeps the last days for the kernel regressions."""
 
     fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
@@ -136,10 +139,10 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit the ridges of each lead, and the kernels too if `thorough` is true.
+        """Fit the ridge regressions of each lead. If `thorough` is true, fit the kernel regressions too.
 
-        If `thorough` is false, the kernels are taken from the fit `last`. The ridge coefficients of each lead are
-        shrunk toward the coefficients of the lead before.
+        If `thorough` is false, the kernel regressions are taken from the earlier fit `last`. The coefficients of each
+        lead's ridge regressions are shrunk toward the coefficients of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
@@ -159,7 +162,7 @@ class RidgesAndKernel:
 
 
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
-    """Return the columns that the ridges use.
+    """Return the columns that the ridge regressions use.
 
     From the second lead on, the neighbours' prices are left out, because they do not improve the forecast.
     """

@@ -1,1 +1,1 @@
-"""Forecasts quarter-hours: the forecast of the hour plus a learnt distance of the quarter from the hour's price."""
+"""Forecasts quarter-hours from the forecasts of hours, and from a learnt shape of the prices within the hour."""

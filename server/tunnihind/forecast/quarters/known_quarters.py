@@ -24,18 +24,18 @@ _RECENT_DAYS: Final = 70
 """The number of days for a recent distance. Older days would weigh less than a hundredth of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
-"""For distances, the hours on either side count like the hour itself."""
+"""The weights of the hour before, the hour itself and the hour after, for the recent distance."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The days of known quarters that weigh as much as the prior, which has slope 0 and distance `_PRIOR_DISTANCE`."""
+"""The number of known days that weigh as much as the prior. The prior has slope 0 and distance `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit of each hour's slope and distances, the square root of price² + 20², EUR/MWh.
+    """Return the unit, in EUR/MWh, of each hour's slope and distances: the square root of price² + 20².
 
     Prices within an hour vary roughly in proportion to the hour's price.
     """
@@ -47,9 +47,9 @@ def scale(hours: Floats) -> Floats:
 class KnownQuarters:
     """Prices and shapes of past hours, by delivery day and clock hour.
 
-    The first row belongs to the delivery day `first`. `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope`
-    (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
-    its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
+    The first row belongs to the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh.
+    `slope` (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all
+    values of its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
     """
 
     first: date
@@ -59,7 +59,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours up to `last`, without days before the start of trade in quarter-hours."""
+        """Return the shapes of the hours up to `last`. Days before trade in quarter-hours began are left out."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
@@ -68,7 +68,7 @@ class KnownQuarters:
     def of(cls, quarters: Floats, first: date) -> Self:
         """Compute the shapes of all hours from the day `first` on.
 
-        `quarters` (hours, 4) holds the prices of the quarters of whole days, EUR/MWh.
+        `quarters` (hours, 4) holds the prices of the quarters of whole days, in EUR/MWh.
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
@@ -77,7 +77,10 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """For each day, return every clock hour's mean slope so far, shape (days, 24). Recent days have more weight."""
+        """For each day, return the mean slope of each clock hour up to that day, shape (days, 24).
+
+        Recent days have more weight.
+        """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)

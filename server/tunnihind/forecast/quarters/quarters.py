@@ -1,9 +1,9 @@
 """Makes a run of quarters from a run of hours.
 
-A quarter's interval combines the error of the hour's forecast and the quarter's distance from the hour's price, as if
-they were independent. The hour's error is three or four times as large as the quarter's distance, so quarters have only
-slightly wider intervals than hours. In four series of Estonian, Lithuanian and Finnish forecasts of 2025, the coverages
-of quarters and hours differed by at most 1.5 percentage points at every lead.
+The width of a quarter's interval combines two errors as if they were independent: the error of the hour's forecast, and
+the quarter's distance from the hour's price. The hour's error is three or four times as large as the quarter's
+distance, so quarters have only slightly wider intervals than hours. In four series of Estonian, Lithuanian and Finnish
+forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ type Mask = NDArray[np.bool_]
 
 
 def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
-    """Return a run of quarters with the instant and the span of a run of hours.
+    """Return a run of quarters with the same issue, start and end as a run of hours.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the shares of the
+    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the coefficients of the
     slope's predictors are learnt. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
@@ -67,10 +67,10 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 
 
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
-    """Return the expected prices of the hours before and after each hour, EUR/MWh. Unknown prices are NaN.
+    """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
-    of a day (`starts_day`) uses `before`; the other hours use the p50 of the hour before. `is_settled` is true for
+    of a day (`starts_day`) uses `before`. Later hours of a day use the p50 of the hour before. `is_settled` is true for
     hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
     depends on the settled day's prices.
     """
@@ -86,7 +86,8 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 class _Shape:
     """The inputs from which a day's quarters are computed.
 
-    `slope` and `distance` have shape (24,) and are in units of `scale`. `shares` has shape (3,).
+    `slope` and `distance` have shape (24,) and are in units of `scale`. `shares` (3,) holds the coefficients of the
+    slope's predictors.
     """
 
     slope: Floats
@@ -95,7 +96,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """For each day, return the inputs from which its quarters are computed, all of them known before the day."""
+    """Return the inputs from which each day's quarters are computed. Only data of earlier days are used."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]

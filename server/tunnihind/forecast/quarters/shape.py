@@ -1,7 +1,7 @@
 """The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
 The shape is a straight line with slight curvature. In Estonia's quarter-hour prices of 2025, the slope explains four
-fifths of the variance within the hour. The rest of the variance within the hour has no daily pattern.
+fifths of the variance within the hour. The last fifth of the variance within the hour has no daily pattern.
 """
 
 from typing import Final
@@ -22,12 +22,12 @@ For a parabola, the distances would be 1/32.
 def deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return the distances of the quarters from the hour's price, shape (hours, 4), EUR/MWh.
+    """Return the distance, in EUR/MWh, of each quarter from its hour's price. The result has shape (hours, 4).
 
-    `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
-    of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent mean slope
-    of the price within the same clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`. `shares`
-    (hours, 3) holds the shares of the slope's predictors, in the order of `columns_of`.
+    `p50` (hours,) holds the medians of the hours, in EUR/MWh. `previous` and `following` (hours,) hold the expected
+    prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN. `recent` (hours,) is the recent
+    mean slope of the price within the same clock hour, in units of `scale`. `rise` (hours,) is the result of
+    `sun_rise`. `shares` (hours, 3) holds the coefficients of the slope's predictors, in the order of `columns_of`.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

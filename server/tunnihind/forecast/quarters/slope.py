@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-The coefficients of the slope's predictors are called shares. The shares are learnt by ridge regression on the forecasts
-issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
-Slopes are price changes per hour in units of `scale`.
+The coefficients of the slope's predictors are learnt by ridge regression on the forecasts issued for past days. The
+ridge regression shrinks the coefficients towards `PRIOR_SHARES`, which fitted the prices well at the end of 2025.
+Slopes are price changes per hour, in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
 
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
-"""The prior shares of the line through the neighbouring hours, of the recent slope, and of the sun's rise.
+"""The prior coefficients of the line through the neighbouring hours, of the recent slope, and of the sun's rise.
 
 Within an hour, solar power changes faster than the hourly means show.
 """
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""The approximate standard deviation of each column. With these values, all three shares are shrunk equally."""
+"""The approximate standard deviation of each column. With these values, all three coefficients are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
 """The number of hours with the spread `_SPREAD` that weigh as much as the prior, about four months."""
 _HALF_LIFE_DAYS: Final = 90.0
@@ -35,9 +35,10 @@ _WEIGHT_EUR_MWH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), without the shift by `median_error`.
+    """The model's forecasts of past days, before `median_error` moves them.
 
-    A forecast that was not issued is NaN.
+    `p50` (leads, days, 24) holds the forecasts in EUR/MWh. The first day is `first`. A forecast that was not issued is
+    NaN.
     """
 
     first: date
@@ -45,7 +46,7 @@ class IssuedHours:
 
     @classmethod
     def none(cls, first: date) -> Self:
-        """Return an `IssuedHours` without any day."""
+        """Return an `IssuedHours` with no days."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
@@ -64,10 +65,10 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the shares of the slope's predictors are learnt. The first row belongs to the day `first`.
+    """The sums from which the coefficients of the slope's predictors are computed.
 
-    `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
-    sums of the products of a predictor and the slope, shape (days, 3).
+    The first row belongs to the day `first`. `moments` (days, 3, 3) holds weighted sums of the products of two
+    predictors. `with_slope` (days, 3) holds weighted sums of the products of a predictor and the slope.
     """
 
     first: date
@@ -93,7 +94,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the shares of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
+        """Return the three coefficients of the slope's predictors, learnt from the days up to `last`."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -114,7 +115,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return each hour's rise of the sine of the sun's elevation, shape (hours,).
+    """For each hour, return how far the sine of the sun's elevation rises, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """
@@ -134,7 +135,10 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and its scale, EUR/MWh, each (7, days, 24)."""
+    """Return the forecast price changes before and after each hour, and the hour's `scale`.
+
+    All results are in EUR/MWh and have shape (7, days, 24).
+    """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
     # A run that forecasts a day at lead L forecasts the day before at lead L - 1, and the day after at lead L + 1. At

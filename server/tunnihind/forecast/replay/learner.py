@@ -1,7 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
-learnt again. So a forecast depends only on the known data, and not on earlier forecasts or on restarts of the server.
+All past days between two refits of the model are forecast with the same fit. For each new forecast, the days since the
+last refit are learnt again. So a forecast depends only on the known data, and not on earlier forecasts or on restarts
+of the server.
 """
 
 from copy import copy
@@ -123,7 +124,7 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 that was issued for each learnt day, in EUR/MWh, shape (leads, days, 24).
+        """Return the p50, in EUR/MWh, that was issued for each learnt day. The result has shape (leads, days, 24).
 
         If no p50 was issued for an hour, the value of the hour is NaN.
         """
@@ -134,7 +135,7 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the output of `Fit.predict` for a block of days, shape (parts, n, 24).
+        """Return the result of `Fit.predict` for a block of days, shape (k, n, 24).
 
         If no fit was available for a day, the values of the day are NaN.
         """

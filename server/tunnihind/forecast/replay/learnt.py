@@ -1,6 +1,6 @@
 """Converts a trained model to numpy arrays and a JSON document, and back.
 
-The model must be a dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings and further
+The model must be a dataclass of arrays, finite numbers, strings, None, tuples, lists, sets, mappings and further
 dataclasses of such values. Nothing is pickled. The document contains no type names, so reading the document creates
 only objects of the expected types.
 """

@@ -1,6 +1,7 @@
-"""Corrects the level of forecasts by a part of their recent daily mean error.
+"""Computes level corrections.
 
-The part is larger if such errors persist.
+A level correction moves a forecast by a fraction of the recent daily mean errors, and by a larger fraction if such
+errors persist.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Final
 import numpy as np
 
 FIRST_LEAD: Final = 3
-"""The first lead with a correction. Shorter leads follow the newest prices closely enough."""
+"""The first lead with a level correction. Shorter leads follow the newest prices closely enough."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0
@@ -23,8 +24,8 @@ _LARGEST_SHIFT: Final = 0.4
 class LevelTracker:
     """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
 
-    The correction is the gain times the moving mean. The gain is the slope of a regression of errors on the moving mean
-    that was known when the forecast was issued. If errors do not persist, the gain is near 0.
+    The level correction is the gain times the moving mean. The gain is the slope of a regression of the errors on the
+    moving mean that was known at each issue. If errors do not persist, the gain is near 0.
     """
 
     lead: int

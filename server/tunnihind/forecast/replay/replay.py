@@ -1,7 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
-Each era of 16 weeks has its own model state, which begins to learn on a fixed day before the era. The model is refitted
-on fixed days. So a state that learns day by day is exactly equal to a state that learns all days at once.
+Each era of 16 weeks has its own model, which begins to learn on a fixed day before the era. A model is refitted on
+fixed days. So a model that learns day by day is exactly equal to a model that learns all days at once.
 """
 
 from collections import OrderedDict
@@ -22,12 +22,12 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The days from the start of a state to its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
+"""The days that a model learns before its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
-"""The longest history that a state uses."""
+"""The largest number of days that a model learns."""
 
 _BANK_DAYS: Final = 224
-"""The number of days before the era that are replayed in finer steps. Their errors are used for the intervals."""
+"""From this many days before the era on, refits are more frequent, because the errors are used for the intervals."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
@@ -40,9 +40,9 @@ Replays of later days, and forecasts of today and tomorrow without their own pri
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
-"""The number of states in an era: before the auction, after the auction, and without weather."""
+"""The number of models in an era: before the auction, after the auction, and without weather."""
 _ERA: Final = 2
-"""The number of values at the beginning of a state's key that identify the era."""
+"""The number of values at the beginning of `_Name.state` that identify the era."""
 
 
 def era_start(newest: date) -> date:
@@ -59,8 +59,8 @@ def history_start(newest: date) -> date:
 class Replayed:
     """The result of a replay up to row `through`.
 
-    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction
-    (see `replay.level`) of each lead in asinh scale, shape (leads,).
+    `issued` (leads, days, 24) holds the forecasts of past days in EUR/MWh. `shift` (leads,) holds the level correction
+    (see `replay.level`) of each lead in asinh scale.
     """
 
     through: int
@@ -70,7 +70,7 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the result of the first `leads` leads, whose models do not depend on later leads."""
+        """Return the results of the first `leads` leads only. The model of a lead does not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
@@ -81,7 +81,7 @@ class Replays:
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay `model`. With a `keeper`, replays are also kept for later processes."""
+        """Prepare to replay `model`. If there is a `keeper`, it keeps the replays for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
@@ -131,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The values that identify the model state. The first `_ERA` values identify the era."""
+        """The values that identify the replayed model. The first `_ERA` values identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used learners or results of each model state, by name.
+    """Keeps the most recently used learners or results of each replayed model, by name.
 
     Learners and results that are not in memory are loaded from the `keeper`.
     """
@@ -153,7 +153,10 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first learner or result that is kept under one of `names`, or None if nothing is kept."""
+        """Return the first learner or result that is kept under one of `names`.
+
+        If nothing is kept under these names, return None.
+        """
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:

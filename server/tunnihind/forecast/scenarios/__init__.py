@@ -1,1 +1,1 @@
-"""The 20 equally likely price paths over the hours of a run."""
+"""The 20 equally likely price paths for the hours of a run."""

@@ -1,8 +1,8 @@
-"""Ranks the price paths at each hour by the errors of past forecasts.
+"""Computes the rank of each price path at each hour from the errors of past forecasts.
 
-The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
-the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
-28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The Schaake shuffle uses the
+errors of the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013,
+Statistical Science 28(4)).
 """
 
 from datetime import date
@@ -21,12 +21,15 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""The days between chosen issues. Issues one week apart have the same weekday, and hardly any errors in common."""
+"""The days between the issues of two chosen forecasts.
+
+Forecasts issued one week apart have the same weekday, and hardly any errors in common.
+"""
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
-"""The shares and reaches (hours) in the correlation of errors that are k hours apart.
+"""The weights and reaches (hours) in the correlation of errors that are k hours apart.
 
 The correlation is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home Assistant integration uses the same formula. The
 integration's `plans/saving.py` describes the fit.
@@ -35,11 +38,11 @@ _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
+    """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. For a
-    past issue, days are counted from the newest day known at that issue. The error of day n is the error of the
-    forecast at lead n. Days before day 1 have the error of lead 1, and days after day 7 have the error of lead 7.
+    If fewer than 20 are known, return None. `hours` holds the known prices. `days` holds the days to forecast, counted
+    from the newest day in `issued`. Day n of a past forecast lies n days after the newest day that was known at its
+    issue. The error of day n is the error at lead n, or at the lead from 1 to 7 that is nearest to n.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -57,7 +60,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 def modelled_ranks(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
 
-    The ranks of random errors are used if too few past errors are known.
+    If too few past errors are known, the ranks of random errors are used.
     """
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
@@ -77,7 +80,7 @@ def ranks_of(errors: Floats) -> Ranks:
 
 
 def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
-    """Return the price minus the issued p50 in asinh scale, shape (7, days, 24). Unknown errors are NaN."""
+    """Return the errors of the issued p50 in asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, date.fromordinal(issued.first.toordinal() + issued.days - 1))
@@ -86,11 +89,11 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Choose 20 issues, and return their positions in `whole`, newest first.
+    """Choose 20 past forecasts, and return their positions in `whole`, newest first.
 
-    Return None if there are fewer than 20 issues. `whole` holds the day numbers of the issues without unknown errors,
-    in ascending order. The chosen issues are at least a week apart or, if there are too few such issues, as far apart
-    as possible.
+    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The chosen
+    forecasts were issued at least a week apart. If too few forecasts were issued a week apart, the chosen forecasts lie
+    as far apart as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast. At the hours where the past forecast's error ranked high, the
-path has a high price.
+Each price path follows the errors of one past forecast. A price path has high prices at the hours at which the error of
+its past forecast ranked high.
 """
 
 import math
@@ -23,7 +23,7 @@ _LATELY_DAYS: Final = 90
 
 
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
-    """Return 20 equally likely price paths over the hours of a run.
+    """Return 20 equally likely price paths for the hours of a run.
 
     `hours` holds the known prices. The errors of the past forecasts in `issued` determine the dependence between hours.
     If there are too few past forecasts, the dependence comes from a fixed correlation (`modelled_ranks`). No price of a
@@ -41,6 +41,6 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: L
 
 
 def _lowest_before(day: date, hours: PriceSeries) -> float:
-    """Return the lowest known price of the last 90 days before a day. Return minus infinity if no price is known."""
+    """Return the lowest known price of the 90 days before a day. If no price is known, return minus infinity."""
     before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
     return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf

@@ -21,7 +21,7 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 
 
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
-    """Return the 20 values of each hour in ascending order, EUR/MWh, shape (20, hours).
+    """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
     The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition of percentiles,
     the 10th, 50th and 90th percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10
@@ -45,7 +45,8 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Distances below p50 are divided by the distance of p10 from p50, and distances above p50 by the distance of p90.
+    Distances below p50 are in units of the distance from p10 to p50. Distances above p50 are in units of the distance
+    from p50 to p90.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

@@ -1,7 +1,7 @@
 """A walk-forward backtest: forecasts of past days are compared with the actual prices.
 
-Every forecast uses only `archive.as_of(issue instant)`. An hour is scored only if its price was unpublished when the
-forecast was issued.
+Every forecast uses only the data that `archive.as_of` returns for its issue instant. An hour is scored only if its
+price was unpublished when the forecast was issued.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,8 +34,8 @@ ENOUGH_HOURS: Final = 28 * 24
 class IssuedForecasts:
     """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
 
-    `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
-    holds the naive forecasts, made from the data known at the issue. Unknown naive forecasts are NaN.
+    `lead_days` holds the number of days from the newest settled day to the delivery day, but at least 1.
+    `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -48,7 +48,7 @@ class IssuedForecasts:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the forecasts of all parts in the order of `parts`."""
+        """Concatenate the forecasts in `parts`, in that order."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
         nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
@@ -60,8 +60,8 @@ class IssuedForecasts:
 class BacktestResult:
     """The forecasts of a backtest, and the actual prices. Each period lasts `step_s` seconds.
 
-    `actual` (n,) holds the actual prices and `baseline` (n,) the prices one week (168 h) earlier, EUR/MWh. Unknown
-    prices are NaN.
+    `actual` (n,) holds the actual prices, and `baseline` (n,) the prices one week (168 h) earlier, both in EUR/MWh.
+    Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -87,7 +87,7 @@ class BacktestResult:
         )
 
     def by_lead(self) -> dict[int, Scores]:
-        """Score the forecasts by lead day."""
+        """Score the forecasts of each lead."""
         leads = self.forecasts.lead_days
         return {int(lead): self.scores(leads == lead) for lead in np.unique(leads)}
 
@@ -139,10 +139,10 @@ def backtest(
 
 @dataclass(frozen=True, slots=True)
 class NextDay:
-    """A forecast of the 24 hours after the newest settled hour, EUR/MWh.
+    """A forecast of the 24 hours after the newest settled hour.
 
-    The arrays have shape (periods,). Each period lasts `step_s` seconds. The first period begins at `start_ts`. If no
-    forecast was possible, the arrays are empty.
+    The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
+    `start_ts`. If no forecast was possible, the arrays are empty.
     """
 
     issued_ts: int
@@ -154,7 +154,7 @@ class NextDay:
 
     @classmethod
     def of(cls, run: Run, known: Known) -> Self:
-        """Return the part of a run that covers the 24 hours after the newest settled hour in `known`."""
+        """Return a run's forecast of the 24 hours after the newest settled hour in `known`."""
         targets = _next_day(known.prices.of(run.zone), run.step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
         if not covered.size:
@@ -172,7 +172,7 @@ class NextDay:
         return Run(self.issued_ts, BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
-        """Return the starts of the periods."""
+        """Return the start of each period."""
         return _periods(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
 
 
@@ -192,9 +192,9 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
-    `truth` holds the actual prices, in the step of the forecasts. A period is scored if its price and the price one
-    week earlier are known. Return None if fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline's error is
-    0.
+    `truth` holds the actual prices, with the same step as the forecasts. A period is scored if its price and the price
+    one week earlier are known. If fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline's error is 0,
+    return None.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -241,7 +241,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead day of each target, shape (n,). If no price is known, the lead days are 0."""
+    """Return the lead of each instant in `targets`, shape (n,). If no price is known, all leads are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

@@ -1,9 +1,10 @@
-"""Computes the value of forecasts for plans: the share of the possible saving that plans reach.
+"""Computes the value of forecasts for plans: the share of the ideal saving that plans reach.
 
 A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
 the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
-saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
-savings, so days with small possible savings have little weight. Prices and savings are in EUR/MWh without VAT.
+saving is the saving with perfect foresight. The share for several plans is the sum of their savings divided by the sum
+of their ideal savings, so days with small ideal savings have little weight. Prices and savings are in EUR/MWh without
+VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +45,7 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans compared with the mean price, EUR/MWh.
+    """The savings of plans compared with the mean price, in EUR/MWh.
 
     Each field is named after the forecast from which the plan was made. `ideal` is the saving with perfect foresight.
     """
@@ -56,7 +57,7 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the saving of a plan that takes the `periods` cheapest periods of `forecast`, EUR/MWh."""
+    """Return the saving, in EUR/MWh, of a plan that runs in the `periods` cheapest periods of `forecast`."""
     taken = np.argsort(forecast, kind="stable")[:periods]
     # Subtract the lowest price, so that rounding errors of the means never look like a saving if all prices are equal.
     above = actual - actual.min()
@@ -64,7 +65,7 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans that run in `periods` periods. Return None if a price or a forecast is unknown."""
+    """Return the savings of plans that run in `periods` periods. If a price or a forecast is unknown, return None."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -74,7 +75,7 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
     """For each length in `PLAN_HOURS`, return the savings of plans within a delivery day.
 
-    The result is empty if a price or a forecast is unknown.
+    If a price or a forecast is unknown, the result is empty.
     """
     found = {hours: savings(day, hours * HOUR_S // step_s) for hours in PLAN_HOURS}
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
@@ -83,14 +84,14 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
     """Return the savings of plans of `WEEK_PLAN_HOURS` hours within seven days.
 
-    Return None if `days` has fewer than seven days, or if a price or a forecast is unknown.
+    If `days` holds fewer than seven days, or if a price or a forecast is unknown, return None.
     """
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """The mean savings of `n` plans, EUR/MWh. If there are no plans, the savings are NaN.
+    """The mean savings of `n` plans, in EUR/MWh. If there are no plans, the savings are NaN.
 
     Each saving is named after the forecast from which the plans were made. `ideal` is the saving with perfect
     foresight.
@@ -111,7 +112,10 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The saving of plans made from the forecast, divided by the ideal saving, or NaN if nothing could be saved."""
+        """The saving of plans made from the forecast, divided by the ideal saving.
+
+        If the ideal saving is 0, the share is NaN.
+        """
         return self._share(self.forecast)
 
     @property
@@ -132,7 +136,10 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return the yearly saving, EUR without VAT, of a 3 kW boiler that runs 3 hours a day and saves `saved_eur_mwh`."""
+    """Return the yearly saving, in EUR without VAT, of a 3 kW boiler that runs 3 hours a day.
+
+    For each MWh, the boiler saves `saved_eur_mwh`.
+    """
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
@@ -152,7 +159,7 @@ class Decisions:
         """Compute the scores of plans from the plans' savings.
 
         Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` holds one
-        mapping for each delivery day, from the plans' lengths in hours to their savings. `weeks` has the savings of
+        mapping for each delivery day, from the lengths of plans in hours to their savings. `weeks` holds the savings of
         plans within seven days.
         """
         return cls(

@@ -2,7 +2,7 @@
 
 For every delivery day, the forecasts issued 1 to 7 days before are scored. On each issue day, only the last run before
 the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a delivery
-day has its own `DayScores`, from which the scores of longer periods are combined.
+day has its own `DayScores`. The scores of longer periods are combined from `DayScores`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ class DayScores:
     """The scores of one forecast of a delivery day.
 
     The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
-    the hours whose price and price one week earlier are known. `seven_day_mean_mae` is the MAE (EUR/MWh) of the mean
-    over the seven delivery days up to the day of issue, or NaN if unknown. `plans` maps a plan's length in hours to the
-    savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
-    of plans that may run at any time in the run's seven delivery days. Only the seventh delivery day of a run has a
-    value in `week`.
+    the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE, in EUR/MWh,
+    of the mean price of the seven delivery days up to the day of issue. If the MAE is unknown, `seven_day_mean_mae` is
+    NaN. `plans` maps a plan's length in hours to the savings of such plans within the day. If a price or a forecast is
+    unknown, `plans` is empty. `week` holds the savings of plans that may run at any time in the seven delivery days of
+    the forecast. On the first six delivery days of a forecast, `week` is None.
     """
 
     issued_on: date
@@ -59,7 +59,7 @@ class DayScores:
 class WindowScores:
     """Scores over `days` delivery days, by days ahead and overall.
 
-    `seven_day_mean_mae` has the MAE of the seven-day mean by days ahead, EUR/MWh.
+    `seven_day_mean_mae` maps the days ahead to the MAE, in EUR/MWh, of the seven-day mean.
     """
 
     days: int
@@ -96,8 +96,8 @@ class MonthScores:
 class Months:
     """The scores by month.
 
-    `issued` has the scores of the runs that the server issued. `backtest` has the scores of the present model in a
-    backtest one day ahead.
+    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model in a
+    backtest of forecasts one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -119,7 +119,7 @@ class LiveScores:
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
     """Score the runs exactly as they were issued. The result is sorted by day of issue and then by days ahead.
 
-    Delivery days without any hour to score are left out. The runs and `truth` must have the same step.
+    If no hour of a delivery day can be scored, the day is left out. The runs and `truth` must have the same step.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 

@@ -14,7 +14,7 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """For each target, return the mean price of its clock hour over the seven days up to the newest settled day.
+    """For each instant in `targets`, return its clock hour's mean price over the week up to the newest settled day.
 
     The means are in EUR/MWh and have shape (n,). If no price is known, the mean is NaN. See `mean_of_week`.
     """
@@ -25,11 +25,11 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 
 
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
-    """For each target, return the mean price of its clock hour over the seven delivery days up to `last`.
+    """For each instant in `targets`, return the mean price of its clock hour over the seven delivery days up to `last`.
 
-    The means are in EUR/MWh and have shape (n,). If the targets are quarters of an hour (900 s), each mean uses the
-    prices of the same quarter on each day. Unknown prices are left out. If all seven prices are unknown, the mean is
-    NaN. The mean is a better forecast than the price one week earlier, because a single outlier has little effect.
+    The means are in EUR/MWh and have shape (n,). If `prices` has a step of 900 s, each mean covers the same quarter of
+    the clock hour on all days. Unknown prices are left out. If all seven prices are unknown, the mean is NaN. The mean
+    is a better forecast than the price one week earlier, because a single outlier has little effect on the mean.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

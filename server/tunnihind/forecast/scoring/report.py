@@ -21,7 +21,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh, or NaN if the naive forecast is unknown for all hours.
+    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If the naive forecast is unknown for all hours,
+    `benchmark_mae` is NaN.
     """
 
     benchmark_mae: float
@@ -30,7 +31,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """Comparisons of the model with one naive forecast, by lead day and overall."""
+    """Comparisons of the model with one naive forecast, by lead and overall."""
 
     leads: dict[int, Comparison]
     overall: Comparison
@@ -40,10 +41,10 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by hour of the
-    day in the market's local time, 0 to 23. `below_p50` is the share of hours whose price was below p50, by lead day.
-    `decisions` has the scores of plans for delivery days without any published price at the issue, because plans for
-    other days need no forecast.
+    `months` maps a month, for instance 2025-01, to the scores of its delivery days. `hours` maps an hour of the
+    market's local time, 0 to 23, to its scores. `below_p50` maps a lead to the share of hours whose price was below
+    p50. `decisions` holds the scores of plans for delivery days that had no published price at the issue. Plans for
+    days with published prices need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -120,7 +121,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """For each issue, yield the delivery days without any published price at the issue, by lead day."""
+    """For each issue, yield the delivery days that had no published price at the issue, by lead."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

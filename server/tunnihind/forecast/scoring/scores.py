@@ -24,7 +24,7 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return the share of the baseline's error that the forecast avoids, or NaN if the baseline made no error."""
+    """Return the share of the baseline's error that the forecast avoids. If the baseline made no error, return NaN."""
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -47,7 +47,7 @@ def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
-    """Return the share of actual prices inside the interval. A price on a bound counts as inside."""
+    """Return the share of actual prices inside the interval. A price on a bound counts as inside the interval."""
     return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
 
 

@@ -28,8 +28,8 @@ class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
     `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
-    distribution. `t` and `p` are NaN if there are fewer than `ENOUGH_DAYS` days, or if the difference of the two losses
-    is the same on every day.
+    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the difference of the two losses is the same on
+    every day, `t` and `p` are NaN.
     """
 
     days: int

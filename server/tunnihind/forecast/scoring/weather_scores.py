@@ -1,8 +1,8 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
 Earlier forecasts are compared with the newest forecast of each hour, because the store has no measurements. An earlier
-forecast is the newest weather forecast at the usual issue time of price forecasts, 1 to 7 days before the delivery day.
-The newest forecast of an hour was issued no earlier than 12 hours before the delivery day.
+forecast is the newest weather forecast that was known 1 to 7 days before the delivery day, at the usual issue time of
+price forecasts. The newest forecast of an hour was issued no earlier than 12 hours before the delivery day.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ WINDOW_DAYS: Final = 30
 _LEAST_DAYS: Final = 7
 """The number of days that a correlation needs. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
-"""The longest time from a newest issue to the start of its delivery day, in seconds."""
+"""The longest time, in seconds, from the issue of a newest forecast to the start of its delivery day."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
 """The greatest age of a scored forecast in seconds. Older forecasts show an outage of the source, not its accuracy."""
 
@@ -48,7 +48,7 @@ class LeadAgreement:
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
         """Compare earlier forecasts with the newest values for the same hours.
 
-        Return None if too few hours are known, or if the values never change. Unknown values are NaN.
+        Unknown values are NaN. If too few hours are known, or if the values never change, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
@@ -75,7 +75,7 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the forecasts of the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
 
-    The value of a variable is the mean over its places in the archive. A variable without any score is left out.
+    Each variable is averaged over its places in `archive`. A variable that can't be scored is left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
