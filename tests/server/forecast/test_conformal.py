@@ -106,7 +106,7 @@ def test_hours_widen_when_others_of_their_day_have_erred_more() -> None:
     assert (high[:, 2:6] > 1.5 * calm_high[:, 2:6]).all()
 
 
-def test_near_days_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
+def test_hours_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
     actual, issued = past(400, spread=5)
     dear = np.arange(400) % 2 == 1
     issued[:, dear] += 100
@@ -115,5 +115,15 @@ def test_near_days_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
         np.ptp(band(p50, *half_widths(actual, issued, p50), -500, LIMITS)[[0, 2]], axis=0).mean(axis=1)
         for p50 in (LEVEL, 2 * LEVEL)
     )
-    assert (width_at_200[:4] > 3 * width_at_100[:4]).all()
-    assert (width_at_200[4:] < 3 * width_at_100[4:]).all()
+    assert (width_at_200 > 3 * width_at_100).all()
+
+
+@pytest.mark.parametrize(("days_ago", "counts"), [(365, True), (430, False)])
+def test_the_errors_of_last_winter_count_and_those_of_the_winter_before_do_not(days_ago: int, counts: bool) -> None:
+    actual, issued = past(500)
+    calm_low, calm_high = half_widths(actual, issued, 4 * LEVEL)
+    winter = np.arange(500 - days_ago, 560 - days_ago, 2)
+    actual[winter], issued[:, winter] = 400 + 20 * (actual[winter] - 100), 400.0
+    low, high = half_widths(actual, issued, 4 * LEVEL)
+    growth = (high - low).mean() / (calm_high - calm_low).mean()
+    assert growth > 1.5 if counts else growth < 1.1

@@ -2,9 +2,9 @@
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
 mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
-value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 = m + 1.03 V q10 and p90 = m + 1.03
-V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. At the first leads,
-errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
+value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01
+V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. Errors of forecasts
+at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
 days' prices. Last, p50 moves within this interval (`median_error`).
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
-from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, HALF_LIFE_DAYS, likeness
+from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likeness
 from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
@@ -27,6 +27,8 @@ from tunnihind.market import Limits
 
 _SCALE_EUR_MWH: Final = 80.0
 """The asinh scale of the widths. The price models use another scale."""
+_HALF_LIFE_DAYS: Final = 180.0
+"""The weight of an error halves with this age."""
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
@@ -42,16 +44,7 @@ _SHARED: Final = 0.5
 
 Means over more errors vary less.
 """
-_LOCAL_LEADS: Final = 4
-"""Up to this lead, the size of errors depends on the level of p50.
-
-At longer leads, the size of errors hardly depends on p50.
-"""
-_LEVEL_WIDTH: Final = 0.33
-"""The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
-_UNLIKE: Final = 0.2
-"""The weight of errors at a very different level."""
-_WIDER: Final = 1.03
+_WIDER: Final = 1.01
 """The factor by which both sides widen.
 
 The factor makes up for coverage lost where p10 stops at the lowest likely price.
@@ -92,10 +85,9 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
-    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, HALF_LIFE_DAYS)
-    levels, _ = pooled(issued[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, HALF_LIFE_DAYS)
-    now = p50[:_LOCAL_LEADS, :, None]
-    weights[:_LOCAL_LEADS] *= likeness(levels, now, width=_LEVEL_WIDTH, least=_UNLIKE)
+    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    levels, _ = pooled(issued[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    weights *= likeness(levels, p50[:, :, None])
     low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
     grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     size = _WIDER * scale[:, -1] * grow[:, None]

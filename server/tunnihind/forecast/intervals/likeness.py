@@ -11,23 +11,25 @@ import numpy as np
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_scale
 
-BANK_DAYS: Final = 250
-"""Older errors do not count."""
+BANK_DAYS: Final = 365
+"""Older errors do not count. With a whole year, errors of every season count."""
 ENOUGH_DAYS: Final = 60
 """With errors of fewer days, widths grow and p50 does not move."""
-HALF_LIFE_DAYS: Final = 90.0
-"""An error's weight halves with this age."""
 
 _SCALE_EUR_MWH: Final = 30.0
-"""Levels are compared on this scale. It separates levels near zero better than the scale of the price models."""
+"""The asinh scale of the comparison. It separates levels near zero better than the scale of the price models."""
+_WIDTH: Final = 0.2
+"""The standard deviation of the Gaussian weight in asinh units."""
+_LEAST: Final = 0.05
+"""The weight of an error at a very different price level."""
 
 
-def likeness(past: Floats, now: Floats, *, width: float, least: float) -> Floats:
-    """Return the weight of each past error, a number from `least` to 1 + `least`.
+def likeness(past: Floats, now: Floats) -> Floats:
+    """Return the weight of each past error, a number from `_LEAST` to 1 + `_LEAST`.
 
     `past` holds the p50 to which each error belongs. `now` holds the p50 of the new forecast. Both arrays are in
-    EUR/MWh, and are broadcast to one shape. `width` is the standard deviation of the Gaussian weight in asinh units.
+    EUR/MWh, and are broadcast to one shape.
     """
-    distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / width
-    weight: Floats = least + np.exp(-0.5 * distance**2)
+    distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / _WIDTH
+    weight: Floats = _LEAST + np.exp(-0.5 * distance**2)
     return weight

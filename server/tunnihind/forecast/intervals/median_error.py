@@ -14,14 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, HALF_LIFE_DAYS, likeness
+from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likeness
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 
-_WIDTH: Final = 0.2
-"""The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
-_UNLIKE: Final = 0.05
-"""The weight of an error at a very different level."""
+_HALF_LIFE_DAYS: Final = 75.0
+"""The weight of an error halves with this age. The median error changes faster than the size of errors."""
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
@@ -35,13 +33,13 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     past = issued[:, -BANK_DAYS:]
     errors = to_scale(actual[-BANK_DAYS:]) - to_scale(past)
     days, hours = errors.shape[1:]
-    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / HALF_LIFE_DAYS), hours)
+    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), hours)
     for lead, flat in enumerate(errors.reshape(len(errors), -1)):
         known = np.flatnonzero(np.isfinite(flat))
         if len(known) < ENOUGH_DAYS * hours:
             continue
         order = known[np.argsort(flat[known])]
-        like = likeness(past[lead].ravel()[order], p50[lead][:, None], width=_WIDTH, least=_UNLIKE)
+        like = likeness(past[lead].ravel()[order], p50[lead][:, None])
         local, overall = (flat[order[_middle(one)]] for one in (recency[order] * like, recency[None, order]))
         moved[lead] += np.clip(local - overall, np.minimum(local, 0), np.maximum(local, 0))
     return to_eur(moved)
