@@ -85,10 +85,8 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
-    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    levels, _ = pooled(issued[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    weights *= likeness(levels, p50[:, :, None])
-    low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
+    past = zip(score[:, -BANK_DAYS:], issued[:, -BANK_DAYS:], p50, strict=True)
+    low, high = np.stack([_outer_scores(*of_lead) for of_lead in past], axis=1)
     grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     size = _WIDER * scale[:, -1] * grow[:, None]
     unknown = (known_days < _FEWEST_DAYS)[:, None]
@@ -137,6 +135,16 @@ def widening(by_lead: Floats) -> Floats:
             pools.append((mean, count))
         out[:, hour] = np.concatenate([np.full(count, mean) for mean, count in pools])
     return out
+
+
+def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
+    """Return the 10% and the 90% quantile of a lead's scores at the price level of `p50` (24,), shape (2, 24).
+
+    `score` and `issued` have shape (days, 24). All leads at once would need seven times the memory.
+    """
+    values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    return weighted_quantiles(values[0], weights[0] * likeness(levels[0], p50[:, None]), OUTER_LEVELS)
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
