@@ -39,7 +39,7 @@ STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 
 HEAD_S: Final = 10.0
 """The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
-when the connection opens. For a later request, it begins with the head's first byte."""
+when the connection opens. For a later request, the time begins with the head's first byte."""
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 

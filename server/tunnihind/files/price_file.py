@@ -107,7 +107,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
 
 
 def _price(row: Row, zone: Zone, limits: Limits) -> float:
-    """Return a zone's price in a row. If the cell is empty, return NaN. Raises ImportFileError."""
+    """Return the price that a row gives for a zone. If the cell is empty, return NaN. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:
         return nan
@@ -144,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the shortest time between two rows in seconds. If there are fewer than two rows, return infinity."""
+    """Return the shortest time in seconds between two rows. If there are fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

@@ -65,7 +65,7 @@ class Row:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error that names the file, this line and the column."""
+        """Return an error that names the file, the row's line and the column."""
         return ImportFileError(self._file, self.line, column, problem)
 
 

@@ -17,7 +17,8 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent between the two."""
+"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent between these two
+parts."""
 
 
 @dataclass(frozen=True, slots=True)
