@@ -33,7 +33,7 @@ class Troubles:
         needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of the component `who`. If `reason` is None, remove the problem."""
+        """Set the problem of the component that is named `who`. If `reason` is None, remove the problem."""
         if reason is None:
             self._reasons.pop(who, None)
         else:

@@ -24,8 +24,8 @@ class TokenBuckets:
     """A token bucket for each client.
 
     A bucket gets `rate` tokens a second. A bucket holds at most 2 * `rate` tokens, or one token if 2 * `rate` is less
-    than 1. At most `max_clients` buckets are kept, so that the buckets can't fill the memory. The bucket of the longest
-    inactive client is removed first.
+    than 1. At most `max_clients` buckets are kept, so that the buckets can't fill the memory. The bucket of the client
+    that has been inactive the longest is removed first.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -53,8 +53,8 @@ class TokenBuckets:
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
-    If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false or this address is
-    invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64 network,
+    If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false or the last address
+    is invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64 network,
     because one client can use all addresses of that network.
     """
     peer = request.remote or ""

@@ -88,7 +88,7 @@ class ServedData:
     def of(self, step_s: int) -> ServedSeries:
         """Return the served data for periods of `step_s` seconds.
 
-        If there are no data for this step, return an empty series.
+        If there are no data for `step_s`, return an empty series.
         """
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
@@ -109,8 +109,8 @@ class ServedData:
     def price_scale(self) -> tuple[float, ...]:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
-        If too few prices are known, the tuple is empty. The four prices divide the hourly prices of the last 30 days
-        and of the known hours ahead into five groups of equal size. Prices below zero are left out.
+        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
+        equal size. Prices below zero are left out. If fewer than two prices remain, the tuple is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]

@@ -120,9 +120,9 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in order of time.
 
-    If no two rows of the file are less than an hour apart, all steps are an hour. In a file with quarters, each
-    delivery day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day
-    are more than an hour apart, the day's step is the market time unit.
+    If all rows of the file are at least an hour apart, all steps are an hour. In a file with quarters, each delivery
+    day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day are more
+    than an hour apart, the day's step is the market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:

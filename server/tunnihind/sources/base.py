@@ -163,8 +163,8 @@ def with_faults(
     """Return the day sheets of a zone, with each fault noted on the sheets of the days that it affects.
 
     A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
-    from `first` to `last`. Faults outside these days are left out. A sheet with several faults notes only the first
-    fault.
+    from `first` to `last`. Faults of days before `first` or after `last` are left out. A sheet with several faults
+    notes only the first fault.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -138,7 +138,7 @@ class Upstream:
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Send a request, pass its answer to `read`, and return the result.
+        """Send a request, and return the result of `read` for the answer.
 
         The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
         408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
