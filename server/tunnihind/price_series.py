@@ -95,7 +95,7 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the prices of the periods in [start_ts, end_ts). Prices outside the series are NaN.
+        """Return the prices of the periods from `start_ts` until `end_ts`. Prices outside the series are NaN.
 
         `start_ts` and `end_ts` must be multiples of the step.
         """

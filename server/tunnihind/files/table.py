@@ -23,7 +23,7 @@ _LATEST_TS: Final = 4_102_444_800
 
 
 class Row:
-    """One line of a file, with its cells by column name."""
+    """One line of a file. The line's cells are found by column name."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
