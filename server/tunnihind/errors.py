@@ -44,7 +44,7 @@ class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. If `may_pass` is
-    true, the problem may end without a change of settings. A starting server waits for this end.
+    true, the problem may end without a change of settings, so a starting server waits for its end.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:

@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, the series maps the start of each period with a known price to this price, in order of time.
+    As a mapping, the series contains only the known prices, in order of time. The keys are the starts of the periods.
     """
 
     zone: Zone
@@ -95,7 +95,7 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the prices of the periods in [start_ts, end_ts). Prices outside the series are NaN.
+        """Return the prices of the periods from `start_ts` until `end_ts`. Prices outside the series are NaN.
 
         `start_ts` and `end_ts` must be multiples of the step.
         """

@@ -130,8 +130,8 @@ class Settings:
     def chosen_vat_rate(self) -> float | None:
         """The operator's own VAT rate. If the legal rate of each date applies, the value is None.
 
-        If the operator has set the newest legal rate, the operator follows the law, so the property is None. In
-        Estonia, the property is also None if the operator has set the specification's rate.
+        The legal rate of each date applies if the operator has set no rate, or the newest legal rate. In Estonia, the
+        legal rate also applies if the operator has set the rate of the API's specification.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE

@@ -42,7 +42,7 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """The body of a feed, not yet encoded as JSON, and the header fields that only feeds have."""
+    """The body of a feed before it is encoded as JSON, and the header fields that only feeds have."""
 
     body: object
     fields: Mapping[str, str]

@@ -13,11 +13,14 @@ from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""Data older than this count as stale."""
+"""Data older than this many seconds count as stale."""
 
 
 class Troubles:
-    """The server's problems, such as a full disk, but not old data. Each component reports at most one problem."""
+    """The server's problems, such as a full disk.
+
+    `judge` checks the age of the data separately. Each component reports at most one problem.
+    """
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
@@ -30,7 +33,7 @@ class Troubles:
         needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of the component `who`. If `reason` is None, remove the problem."""
+        """Set the problem of the component that is named `who`. If `reason` is None, remove the problem."""
         if reason is None:
             self._reasons.pop(who, None)
         else:

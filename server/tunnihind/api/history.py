@@ -69,7 +69,10 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """If `is_lasting` is false, as in a demo or a rehearsal, clients may not cache any month for ever."""
+        """If `is_lasting` is false, clients may not cache any month for ever.
+
+        In a demo or a rehearsal, `is_lasting` is false.
+        """
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed

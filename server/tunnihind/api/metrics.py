@@ -113,7 +113,7 @@ class Metrics:
             buckets=_DURATION_BUCKETS_S,
             registry=self.registry,
         )
-        # Finding a metric by its labels takes longer than counting, so the found metrics are cached.
+        # Finding a metric by its labels takes longer than increasing the metric, so metrics are cached by their labels.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)

@@ -23,8 +23,9 @@ _SITE_BITS: Final = 64
 class TokenBuckets:
     """A token bucket for each client.
 
-    A bucket gets `rate` tokens a second. A bucket can hold the tokens of two seconds. At most `max_clients` buckets are
-    kept, so that they can't fill the memory. The bucket of the longest inactive client is removed first.
+    A bucket gets `rate` tokens a second. A bucket holds at most 2 * `rate` tokens, or one token if 2 * `rate` is less
+    than 1. At most `max_clients` buckets are kept, so that the buckets can't fill the memory. The bucket of the client
+    that has been inactive the longest is removed first.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -35,7 +36,10 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token of the client and return 0. If no token is left, return the seconds until the next token."""
+        """Take a token from the client's bucket and return 0.
+
+        If the bucket is empty, return the seconds until its next token.
+        """
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -49,9 +53,9 @@ class TokenBuckets:
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
-    If `trust_proxy` is true, the client is the last address in X-Forwarded-For. Otherwise, the client is the other end
-    of the connection. An IPv6 address is replaced by its /64 network, because one client can use all addresses of that
-    network.
+    If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false or the last address
+    is invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64 network,
+    because one client can use all addresses of that network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""

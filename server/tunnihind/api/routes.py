@@ -147,7 +147,10 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect a zone's address to its form with a final slash. The pages' relative addresses need this slash."""
+    """Redirect a zone's address to the same address with a final slash.
+
+    The relative addresses in the pages need the final slash.
+    """
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
@@ -168,7 +171,7 @@ async def preflight(_request: web.Request) -> web.Response:
 
 
 def healthz(troubles: Troubles, problems: Problems) -> Handler:
-    """Handle `GET /healthz`. If only a restart can help, the answer is 503."""
+    """Handle `GET /healthz`. If the server must be restarted, the answer is 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:

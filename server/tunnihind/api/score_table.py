@@ -1,6 +1,7 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-A table covers at most a year. For each day of issue, the table has a row for each number of days ahead.
+A table covers at most a year. Each row has the scores of the forecast that was made on one day of issue for one
+delivery day.
 """
 
 import csv

@@ -65,12 +65,12 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 class ServedData:
     """The data from which all answers about a market are made, as read from the store at one moment.
 
-    For each length of a period in seconds, `series` contains the prices and forecasts. `scenarios` contains the price
-    paths of the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the
-    forecasts' scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held`
-    lists the held-back prices for the last two delivery days, today and later days. `unconfirmed` maps a zone and a day
-    to the only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is
-    empty. `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
+    `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
+    the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
+    scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held` lists the
+    held-back prices for the last two delivery days, today and later days. `unconfirmed` maps a zone and a day to the
+    only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is empty.
+    `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
     repeat, but a `change_id` never repeats.
     """
 
@@ -86,7 +86,10 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds. If there are no such data, return an empty series."""
+        """Return the served data for periods of `step_s` seconds.
+
+        If there are no data for `step_s`, return an empty series.
+        """
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -106,8 +109,8 @@ class ServedData:
     def price_scale(self) -> tuple[float, ...]:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
-        If too few prices are known, the tuple is empty. The four prices divide the hourly prices of the last 30 days
-        and of the known hours ahead into five groups of equal size. Prices below zero are left out.
+        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
+        equal size. Prices below zero are left out. If fewer than two prices remain, the tuple is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -194,7 +197,7 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of shorter periods, such as quarters, for all settled hours.
+    """Return the prices of all settled hours at the step of `prices`, for example by quarters.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period of an
     hour is unknown, all periods of this hour get the price of the hour. The mean price of an hour's periods always
@@ -224,9 +227,12 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """For each period, return the newest forecast made before it, as issued. All runs must have the same step."""
+    """For each period, return the newest forecast made before the period, as issued.
+
+    All runs must have the same step.
+    """
     # The newest run is written last, so that its forecasts overwrite older forecasts. If two runs were made in the same
-    # second, the one that comes first in `runs` is written last.
+    # second, the run that comes first in `runs` is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -4,8 +4,8 @@ By itself, aiohttp refuses some requests in plain text, before any middleware ru
 problem answer, counts every request and gives each request an id.
 
 By itself, aiohttp accepts any number of connections, and keeps a silent connection for an hour. This server closes a
-connection if the head of a request takes too long. If there are too many connections, this server closes the least
-useful ones.
+connection if the client takes too long to send the head of a request. If there are too many connections, this server
+closes the least useful ones.
 
 Because no option of aiohttp limits connections, this file overrides undocumented methods of aiohttp: `_make_server`,
 and the callbacks of `RequestHandler`. Besides this file, only `http/representation.py` overrides undocumented methods
@@ -39,7 +39,7 @@ STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 
 HEAD_S: Final = 10.0
 """The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
-when the connection opens. For a later request, it begins with the head's first byte."""
+when the connection opens. For a later request, the time begins with the head's first byte."""
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 

@@ -106,7 +106,10 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return a resource's current answer. The answer's tag changes with each period of `step_s` seconds."""
+        """Return a resource's current answer.
+
+        The entity tag also changes when a new period of `step_s` seconds begins.
+        """
         second = int(self._clock.now())
         if second != self._second:
             self._second = second

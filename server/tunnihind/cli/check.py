@@ -27,10 +27,10 @@ _NO_ANSWER: Final = 3
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:
-    """Send small requests to each source, and report faults. No database is needed.
+    """Send a few small requests to each source, and report faults. No database is needed.
 
-    The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only fault is a
-    missing answer.
+    The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only faults are
+    missing answers.
     """
     click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []

@@ -14,7 +14,7 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Check whether the server at this host and port answers. If the server answers, the exit status is 0."""
+    """Check whether the server at the given host and port answers. If the server answers, the exit status is 0."""
     connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")

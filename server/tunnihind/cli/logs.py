@@ -56,7 +56,7 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Append the request's id to the first line. A message of the access log already contains the id."""
+        """Append the request's id to the first line. A message of the access log already contains the request's id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line

@@ -44,7 +44,7 @@ INSTANT: Final = Instant()
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
     """Declare an option that an environment variable can also set.
 
-    If the option has another name in the code, `parameter` is that name.
+    If the option's name in the code differs from `name`, `parameter` is the name in the code.
     """
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"

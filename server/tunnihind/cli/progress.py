@@ -18,7 +18,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Update the progress bar of the work `what`. When the work is done, remove the progress bar."""
+        """Update the progress bar for the work that is named `what`. When the work is done, remove the progress bar."""
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)

@@ -107,7 +107,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
 
 
 def _price(row: Row, zone: Zone, limits: Limits) -> float:
-    """Return a zone's price in a row. If the cell is empty, return NaN. Raises ImportFileError."""
+    """Return the price that a row gives for a zone. If the cell is empty, return NaN. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:
         return nan
@@ -120,9 +120,9 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in order of time.
 
-    If no two rows of the file are less than an hour apart, all steps are an hour. In a file with quarters, each
-    delivery day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day
-    are more than an hour apart, the day's step is the market time unit.
+    If all rows of the file are at least an hour apart, all steps are an hour. In a file with quarters, each delivery
+    day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day are more
+    than an hour apart, the day's step is the market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -144,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the shortest time between two rows in seconds. If there are fewer than two rows, return infinity."""
+    """Return the shortest time in seconds between two rows. If there are fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

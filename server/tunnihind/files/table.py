@@ -23,7 +23,7 @@ _LATEST_TS: Final = 4_102_444_800
 
 
 class Row:
-    """One line of a file, with its cells by column name."""
+    """One line of a file. The line's cells are found by column name."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -65,7 +65,7 @@ class Row:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error that names the file, this line and the column."""
+        """Return an error that names the file, the row's line and the column."""
         return ImportFileError(self._file, self.line, column, problem)
 
 

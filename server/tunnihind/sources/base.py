@@ -53,7 +53,7 @@ class PriceSource(Protocol):
 class Cadence:
     """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
-    Each further failure in a row doubles the pause, up to `longest_retry_s`.
+    After each further failure in a row, the time doubles, up to `longest_retry_s` seconds.
     """
 
     every_s: int
@@ -108,7 +108,7 @@ class CovariateSource(Protocol):
 class Fault(NamedTuple):
     """A problem with a zone's prices.
 
-    `ts` is the start of the affected period. If the start is unreadable, `ts` is None.
+    `ts` is the start of the affected period. If the affected period is unknown, `ts` is None.
     """
 
     ts: int | None
@@ -160,10 +160,11 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's day sheets after adding `faults` to the days from `first` to `last`.
+    """Return the day sheets of a zone, with each fault noted on the sheets of the days that it affects.
 
-    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days from `first`
-    to `last`.
+    A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
+    from `first` to `last`. Faults of days before `first` or after `last` are left out. A sheet with several faults
+    notes only the first fault.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -51,6 +51,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market, which needs no network, as the only source."""
+    """Return the simulated market as the only source. No network is needed."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

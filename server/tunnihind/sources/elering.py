@@ -32,7 +32,7 @@ takes several times as much memory. The rows of a zone for 92 days take 0.4 MB."
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# With these limits, a timestamp in milliseconds is invalid.
+# A timestamp in milliseconds exceeds `_YEAR_2100`, so it is refused.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 

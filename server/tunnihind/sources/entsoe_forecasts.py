@@ -137,7 +137,10 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Return the sums for the hours that all `parts` contain. The sum for any other hour would be too low."""
+    """Return the sums for the hours that all `parts` contain.
+
+    Without one of the parts, an hour's sum would be too low.
+    """
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

@@ -2,8 +2,8 @@
 
 Elements are found by their local name, because their namespace contains a version number that changes. The length of a
 Period comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. If the curve type is
-A03, a document leaves out a Point whose value repeats the value before it. Points may be in any order. Values before
-the first Point are unknown.
+A03, a document leaves out each Point with the same value as the previous Point. Points may be in any order. Values
+before the first Point are unknown.
 """
 
 import math
@@ -130,7 +130,7 @@ def _local(element: Element) -> str:
 
 
 def _all(element: Element, *path: str) -> list[Element]:
-    """Return the elements at `path` below `element`. The path consists of local names."""
+    """Return the elements at `path` below `element`. `path` consists of local names, without namespaces."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 

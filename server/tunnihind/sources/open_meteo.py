@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. The price forecast must
-learn from the same kind of data that it uses later. So past and live weather forecasts come from the same model. Each
-run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after
-its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no
-recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say which
-run each value comes from.
+The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
+forecasts come from the same model, because the price forecast must learn from the same kind of data that it uses later.
+Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours
+after its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has
+no recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say
+which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -183,7 +183,7 @@ class OpenMeteo:
     async def _stitched(self, now: int, error: SourceError) -> _Series:
         """Return the forecast API's values from today (UTC) on.
 
-        If the API answered less than 3 hours ago, return nothing.
+        If the forecast API answered less than 3 hours ago, return an empty mapping.
         """
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
@@ -295,7 +295,7 @@ def _values(
 
 
 def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether all series of a run nearly reach the end of the run."""
+    """Return whether each series of a run ends at most `_NEARLY_S` seconds before the end of the run."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
     ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S

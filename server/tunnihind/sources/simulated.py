@@ -97,7 +97,7 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weights of the daily errors in a forecast's error, shape (days, instants).
+    """Return the weight of each daily error in the error of a forecast, shape (days, instants).
 
     `lead_s` are the seconds from the issue of the forecast to each instant. The error at an instant is the weighted sum
     of daily errors, one for each day from the issue to the instant.

@@ -173,7 +173,7 @@ class SimulatedMarket:
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return the sum of three random processes: for all points, for the zone and for `point`.
+        """Return the sum of three random processes: for all points, for the zone of `point`, and for `point` alone.
 
         The sum has variance 1.
         """

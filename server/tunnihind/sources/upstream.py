@@ -77,8 +77,8 @@ class RequestPolicy:
     """The limits of requests to a source.
 
     One attempt takes at most `timeout_s` seconds. All attempts together take at most `give_up_after_s` seconds. If a
-    source asks for a pause (Retry-After) of more than `longest_wait_s` seconds, the call raises RateLimited instead of
-    waiting. `default_wait_s` is the pause after a status 429 without a Retry-After.
+    source asks for a pause (Retry-After) of more than `longest_wait_s` seconds, `Upstream.get` raises RateLimited
+    instead of waiting. `default_wait_s` is the pause after a status 429 without a Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -91,7 +91,10 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the User-Agent header for requests to sources. If `contact` is not empty, the header includes it."""
+    """Return the User-Agent header for requests to sources.
+
+    If `contact` is not empty, the header includes `contact`.
+    """
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
@@ -135,12 +138,12 @@ class Upstream:
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Send a request, pass its answer to `read`, and return the result.
+        """Send a request, and return the result of `read` for the answer.
 
         The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
         408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
-        pause or answers another 4xx status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused,
-        RateLimited or BadAnswer.
+        pause, if the status is a 4xx other than 408 and 429, or if `read` raises BadAnswer. Raises SourceUnreachable,
+        SourceRefused, RateLimited or BadAnswer.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -269,7 +272,7 @@ class Upstream:
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:
-    """Read a body, but stop after more than `most` bytes."""
+    """Read a body until it ends or exceeds `most` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk

@@ -125,7 +125,7 @@ def _weight(parameters: list[str]) -> float | None:
 
 
 def has_already(request: web.Request, tag: str) -> bool:
-    """Return whether the client already has the answer with this tag."""
+    """Return whether the client already has the answer with the entity tag `tag`."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
     return bool(if_none_match) and is_current(_field(if_none_match), tag)
 

@@ -41,7 +41,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 def cached(body: Document, *fields: str) -> Document:
     """Describe the answers 200 and 304 of a cacheable resource. `body` describes the content of the answer 200.
 
-    `fields` are the additional header fields of this resource.
+    `fields` are the additional header fields of the resource.
     """
     return {
         "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
@@ -62,7 +62,7 @@ def fresh(description: str, body: Document) -> Document:
 
 
 def problems(*statuses: int) -> Document:
-    """Return references to the problem answers with these statuses."""
+    """Return references to the problem answers with the given HTTP statuses."""
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
 
 
