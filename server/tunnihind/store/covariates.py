@@ -106,7 +106,7 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return all covariate forecasts that `passing` does not mark, with their names.
+        """Return all covariate forecasts that `passing` does not mark, each with its covariate's name.
 
         If a row is damaged, return None. To save memory, the values of marked forecasts are not read.
         """

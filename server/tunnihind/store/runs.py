@@ -81,7 +81,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series. If `as_of` is given, leave out later runs. Raises StoreError."""
+        """Return the newest run of a series. If `as_of` is given, leave out runs made after it. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -171,9 +171,10 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return the number of periods of `run` up to the last period that differs from `again`.
+    """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    If `run` and `again` differ in anything but the first hour, return None.
+    `again` is the forecast of an earlier run for the same periods. If `run` and `again` differ in anything but the
+    first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None

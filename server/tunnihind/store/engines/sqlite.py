@@ -167,7 +167,7 @@ class Sqlite(System):
     def _examine(self, path: Path) -> str:
         """Return the problem with the file at `path`.
 
-        If the file at `path` is the opened file or a copy, return an empty string.
+        If the file at `path` is the opened database file or a sound copy of it, return an empty string.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
