@@ -176,7 +176,8 @@ class Pipeline:
     async def _forget_other_sources(self) -> None:
         """Once after each start, delete the health and witnesses of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
-            # If the store can't be written, the next task reports the error, and the deletion is retried.
+            # If the deletion fails because the store can't be written, the next task reports the error, and the
+            # deletion is tried again.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)

@@ -207,7 +207,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
+        """Set a warning for `/readyz`. If `warning` is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:

@@ -107,7 +107,8 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # Single precision holds short integers exactly, so the quotient is correctly rounded.
+    # Single precision holds short integers exactly, so the quotient of a short integer and the scale is correctly
+    # rounded.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -129,7 +130,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    If a difference overflows, the sum of the differences overflows too, and restores the number.
+    A difference may overflow, because the sum of the differences then overflows too and restores the number.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 

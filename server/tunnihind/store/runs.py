@@ -173,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 def _new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    `again` is the forecast of an earlier run for the same periods. If `run` and `again` differ in anything but the
+    `again` contains an earlier run's forecast of the same periods. If `run` differs from `again` in anything but the
     first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:

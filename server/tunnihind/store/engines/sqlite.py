@@ -172,8 +172,8 @@ class Sqlite(System):
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # A connection that is still open to the old file would write into the write-ahead log of the new file, because
-        # both have the same path.
+        # A connection that still has the replaced file open would write into the new file's write-ahead log, because
+        # both files have the same path.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
