@@ -240,7 +240,7 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that settles the prices of `settles`.
+    """Return a ruling that settles the prices of the claim `settles`.
 
     If `settles` is None, the prices in `settled` stay. Claims that differ from the settled prices are held back.
     """

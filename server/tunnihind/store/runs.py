@@ -54,9 +54,10 @@ class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
     Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
-    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the differing periods are
-    stored beside the earlier run's id. In a run of quarters, the first hour may differ from an earlier run, because the
-    forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first hour.
+    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the run's own periods up
+    to the last difference are stored too. In a run of quarters, the first hour may differ from an earlier run, because
+    the forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first
+    hour.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:

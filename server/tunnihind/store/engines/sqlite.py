@@ -303,7 +303,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
         # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. An
-        # empty transaction waits until the other process has finished.
+        # empty transaction waits until the other process has switched the log on.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
