@@ -69,8 +69,8 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
-    `total` is the number of days in the history. `done` days are stored, and `lacking` days are unavailable. The
-    back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
+    `total` is the number of days in the history. `done` is the number of stored days, and `lacking` is the number of
+    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
     """
 
     done: int

@@ -50,13 +50,13 @@ class LearntFiles:
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Store in `folder` what `model` learns. The files have the permissions `mode`."""
+        """Prepare to store the learnt data of `model` in `folder`. The files have the permissions `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the content of the file for `name`. If the file is missing or damaged, return None."""
+        """Return the learnt data that were stored under `name`. If the file is missing or damaged, return None."""
         path = self._path(name)
         try:
             content = path.read_bytes()

@@ -61,7 +61,7 @@ class Modeller(Protocol):
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the forecaster whose forecasts are served for a market. The `keeper` stores what the forecaster learns."""
+    """Return the forecaster that makes a market's served forecasts. The `keeper` stores what the forecaster learns."""
     return TieredForecaster(market, keeper=keeper)
 
 

@@ -11,4 +11,7 @@ class Observer:
         """Note that a source's prices of a delivery day have just been held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Note that `done` of the `total` years, months or days of a history are filled. `what` names the history."""
+        """Note that `done` of the `total` years, months or days of a history are filled.
+
+        `what` is "prices", or the name of the covariate source whose history is filled.
+        """

@@ -171,12 +171,13 @@ class Pipeline:
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
-        _LOG.info("asking the sources again for data that the copy of the database may lack")
+        _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _forget_other_sources(self) -> None:
         """Once after each start, delete the health and witnesses of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
-            # If the store can't be written, the next task reports the error, and the deletion is retried.
+            # If the deletion fails because the store can't be written, the next task reports the error, and the
+            # deletion is tried again.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -248,8 +249,8 @@ class Pipeline:
         """Return the tasks that must not begin now.
 
         Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
-        process keeps the model of only one zone. If the process changed to another zone, it would have to learn
-        everything again.
+        process keeps the model of only one zone. After each change to another zone, the modelling process would have to
+        learn that zone's model again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -262,7 +263,8 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The modelling process has found damage, perhaps because a copy was just replacing the database file.
+                # The modelling process has found damage in the database. Perhaps a copy was replacing the database file
+                # at that moment, so check the whole database again.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -316,7 +318,7 @@ class Pipeline:
             added += await self._prices.ingest(first, last, self._on_change)
         if added.stored:
             first, last = min(windows)[0], max(windows)[1]
-            _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
+            _LOG.info("prices from %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     def _of(self, task: Task) -> Market:
         return next(market for zone, market in self._markets.items() if zone == task.zone)
@@ -375,7 +377,10 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the outcome of a request for a day. If another forecast is now worthwhile, record the present time."""
+        """Record the outcome of a request for a day.
+
+        If a new forecast should use the days stored so far, also record `now` under `FILLED_UP`.
+        """
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -385,7 +390,7 @@ class Pipeline:
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; requests are limited, so more days follow at %s",
+                "%s: %d of %d days of weather are stored, back to %s; requests are limited, so more days follow at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
@@ -394,7 +399,7 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        If the third failure or a later failure is an invalid answer, record the day as unavailable.
+        If the answer was invalid, and this was at least the third failure, record the day as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -407,8 +412,8 @@ class Pipeline:
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the next item of `missing` to fill.
+    """Return the next gap in `missing` to fill.
 
-    After a failure, choose another item, so that no item blocks the others.
+    After a failure, choose another gap, so that no gap blocks the others.
     """
     return missing[tries.failures % len(missing)]

@@ -36,7 +36,7 @@ type _Question = asyncio.Task[SourceError | None]
 class _Round:
     """The requests of one call of `ingest`, and the answers so far.
 
-    `is_over` is true after `ingest` has stopped waiting.
+    `is_over` is true after `ingest` has stopped waiting for answers.
     """
 
     first: date
@@ -51,8 +51,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers that come during one call of `ingest` are settled together. An answer that comes after the call is
-    settled alone. A source that has not answered yet gets no second request.
+    The answers that come during one call of `ingest` are settled together. An answer that comes after the end of the
+    call is settled alone. A source that has not answered yet gets no second request.
     """
 
     def __init__(

@@ -3,20 +3,30 @@
 Forecast runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate
 closure. The scores of all forecast runs are kept for ever.
 
-Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, with four exceptions. The
-forecast that was issued last on each day is kept. The last forecast before gate closure is kept, because a price
-forecast may have used it. The last forecast before `issue_instant` is kept, because price forecasts of past days use
-the data known at this instant. Forecasts from a weather model run of 00 UTC are kept, because the price model is
-trained on them. In effect, the weather model runs of 00 and 12 UTC are kept. In training and in service, the price
-model uses weather forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never
-restores deleted rows.
+Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted. Four kinds are kept:
 
-A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of forecast
-runs takes 9 MB: 3 MB for hours and 6 MB for quarters. A year of weather forecasts takes 11 MB (42 covariates). A year
-of ENTSO-E's forecasts takes 5 MB (21 covariates). In a back-filled year, weather forecasts take only 5 MB, and
-ENTSO-E's forecasts take only 1 MB. Rows that are too recent to be deleted take about 5 MB, witnesses take 0.5 MB, and a
-year of scores takes 0.3 MB. PostgreSQL needs more space than SQLite for each row and its index entry. A year of prices
-takes 23 MB in PostgreSQL.
+- the forecast that was issued last on each day
+- the last forecast before gate closure, because a price forecast may have used it
+- the last forecast before `issue_instant`, because price forecasts of past days use the data known at this instant
+- forecasts from a weather model run of 00 UTC, because the price model is trained on them
+
+As a result, the weather model runs of 00 and 12 UTC are kept. In training and in service, the price model uses weather
+forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never restores deleted
+rows.
+
+The space that stored data take in SQLite:
+
+    a year of prices (140,000 quarters of four zones)      7 MB
+    a year of forecast runs for hours                      3 MB
+    a year of forecast runs for quarters                   6 MB
+    a year of weather forecasts (42 covariates)           11 MB (5 MB if back-filled)
+    a year of ENTSO-E's forecasts (21 covariates)          5 MB (1 MB if back-filled)
+    a year of scores                                     0.3 MB
+    witnesses                                            0.5 MB
+    rows that are too recent to be deleted                 5 MB
+
+PostgreSQL needs more space than SQLite for each row and its index entry. For example, a year of prices takes 23 MB in
+PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

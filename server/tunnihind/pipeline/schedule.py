@@ -1,9 +1,9 @@
 """Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
 During the publication watch (`Market.publication_watch`), prices are requested every minute until tomorrow's prices are
-complete. At other times, prices are requested less often. Each covariate source has its own cadence of requests. A
-failed task is tried again after a pause that grows with each failure. A recorded instant in the future is ignored,
-because it was recorded before the clock was set back.
+complete. Outside the publication watch, prices are requested less often. Each covariate source has its own cadence of
+requests. A failed task is tried again after a pause that grows with each failure. A recorded instant in the future is
+ignored, because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,8 +19,9 @@ from tunnihind.sources.base import Cadence
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60
 COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds between two requests for prices. The first number applies during the publication watch. The others apply
-at other times: one if a day is missing, and one if no day is missing."""
+"""The seconds between two requests for prices. If prices are missing, `WATCH_INTERVAL_S` applies during the publication
+watch, and `MISSING_INTERVAL_S` at other times. If no price is missing, but some prices are in doubt,
+`MISSING_INTERVAL_S` applies too. If no price is missing or in doubt, `COMPLETE_INTERVAL_S` applies."""
 
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 

@@ -30,7 +30,8 @@ class SourceCaller:
         """Send a request to a source by calling `question`, and return the answer. Raises SourceError, StoreError.
 
         If the source fails several times in a row, only the first failure is logged as a warning. The warning ends with
-        `advice`. During a pause that the source has asked for, the call sends no request and raises RateLimited.
+        `advice`. If the source has asked for a pause that is not over yet, the call sends no request and raises
+        RateLimited.
         """
         self._raise_if_paused(source)
         try:

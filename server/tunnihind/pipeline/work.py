@@ -38,7 +38,7 @@ def send(stream: BinaryIO, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Read the next message, and return its pickle. Raises EOFError at the end of the stream."""
+    """Read the next message, and return the pickle that it contains. Raises EOFError at the end of the stream."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 

@@ -267,8 +267,9 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    All other variables may contain secrets, so the server sends them in a message. Other users of the machine may be
-    able to read the environment with which a process was started (`/proc/PID/environ`).
+    Variables that the program does not need to start may contain secrets, so the server sends these variables in a
+    message. Other users of the machine may be able to read the environment with which a process was started
+    (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

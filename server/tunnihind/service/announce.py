@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. If a server listens on all addresses, only its machine's
-address in the local network is announced. Home Assistant does the same. Clients can't reach the addresses of tunnels
-and container bridges.
+address in the local network is announced. Home Assistant announces itself in the same way. Clients can't reach the
+addresses of tunnels and container bridges.
 """
 
 import logging

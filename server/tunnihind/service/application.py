@@ -74,8 +74,8 @@ def create_app(
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
     None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
-    refresh of the data is overdue. `mode` appears in `/api/about` and on the pages. Once `stopping` is set, `/readyz`
-    fails and each answer closes its connection.
+    refresh of the data is overdue. `mode` is shown in `/api/about` and on the pages, for example "demo". Once
+    `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

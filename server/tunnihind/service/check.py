@@ -35,7 +35,7 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` describes until when the answer contains data. `faults` lists the faults of the answer. `has_answered` is
+    `reach` is a text with the end of the answer's data. `faults` lists the faults of the answer. `has_answered` is
     false if the source can't be reached, or refuses requests at the moment.
     """
 
@@ -83,7 +83,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Describe the end of the prices, for each group of zones whose prices end on the same day."""
+    """For each group of zones whose prices end on the same day, yield a text with these zones and this day."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -129,7 +129,10 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Describe until when values are known, and list the faults. Values that end before `least_until` are a fault."""
+    """Return a text with the end of the known values, and the faults.
+
+    If the known values end before `least_until`, this is a fault.
+    """
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -52,9 +52,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Open the store and return it. If a stop signal comes first, return None.
 
-    If opening the store takes long, the server already answers requests. Until the store is open, `/readyz` gives the
-    reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises
-    StoreError if waiting would not help.
+    If opening the store takes long, the server answers requests before the store is open. Until the store is open,
+    `/readyz` gives the reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises
+    SettingsError. Raises StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))

@@ -12,7 +12,10 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """The metrics of `PipelineRunner`. With this protocol, replicas need not import `PipelineRunner`."""
+    """The properties of `PipelineRunner` from which metrics are made.
+
+    With this protocol, replicas need not import `PipelineRunner`.
+    """
 
     @property
     def is_running(self) -> bool:

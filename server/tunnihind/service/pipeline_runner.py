@@ -89,7 +89,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # The log already says that the database is lost or read-only.
+            # The loss of the database and the lack of write access are already in the log.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None

@@ -28,7 +28,10 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Prepare a market's rehearsal. Markets can share one `archive` for the same `instant`. Raises StoreError."""
+        """Prepare the rehearsal data of `market` for `instant`. Raises StoreError.
+
+        Rehearsals of other markets for the same `instant` can use the same `archive`.
+        """
         model = forecaster(market)  # `model` also learns while it makes the runs of past days
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
@@ -49,7 +52,10 @@ class Rehearsal:
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun that was known at `at`. If no forecast was fresh, return None."""
+        """Return the newest forecast of wind and sun that was known at `at`.
+
+        If no such forecast was issued in the two days before `at`, return None.
+        """
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:

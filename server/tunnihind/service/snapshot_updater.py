@@ -79,7 +79,10 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """The seconds since the last successful check of the store. If there was no check yet, the value is None."""
+        """The seconds since the last successful check of the store.
+
+        If no check of the store has succeeded yet, the value is None.
+        """
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -159,7 +162,7 @@ class SnapshotUpdater:
         If the store's data are already served, None is returned instead of `ServedData`. The states of the sources are
         always read, because each request to a source changes its state.
         """
-        # All reads see the same state of the database, so that the version matches the data.
+        # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -204,7 +207,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
+        """Set a warning for `/readyz`. If `warning` is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -212,7 +215,10 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return a market's newest forecast of wind and sun. If no forecast is fresh, return None. Raises StoreError."""
+    """Return a market's newest forecast of wind and sun. Raises StoreError.
+
+    If no such forecast was issued in the last `FRESH_S` seconds, return None.
+    """
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)

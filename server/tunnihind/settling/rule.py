@@ -33,9 +33,9 @@ looks like a mistake, both must repeat the new prices for this many seconds."""
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` names the sources
-    of unconfirmed prices. `imported_ts` is the instant at which the operator last gave a price of the day. If the
-    operator gave no price, `imported_ts` is 0.
+    `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` contains the names
+    of the sources whose prices are unconfirmed. `imported_ts` is the instant at which the operator last gave a price of
+    the day. If the operator gave no price, `imported_ts` is 0.
     """
 
     prices: DayPrices
@@ -78,7 +78,7 @@ class Claim:
 
     @cached_property
     def prices(self) -> DayPrices:
-        """The prices by period."""
+        """The day's prices with the starts of their periods."""
         return DayPrices.of(self.witness.day, self.witness.prices)
 
     @property
@@ -179,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day without agreed prices, if no two sources agree about the day."""
+    """Return the ruling on a day that has neither agreed prices nor two claims to settle as agreed."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -212,8 +212,9 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the claim in `credible`. If the claim's prices must not be settled yet, return None.
 
-    `credible` contains at most one claim. A source may change its own settled prices if it has repeated the new prices
-    for an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.
+    `credible` contains at most one claim. If `credible` is empty, return None. A source may change its own settled
+    prices if it has repeated the new prices for an hour. A source may change another source's settled prices if it has
+    repeated the new prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -222,7 +223,11 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Return a sort key. Claims that contradict no agreed day come first, and then claims with quarter-hour prices."""
+    """Return a key that sorts the most trusted claim first.
+
+    Claims that contradict an agreed day come last. Apart from that, claims with quarter-hour prices come before claims
+    that lack them.
+    """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 
@@ -235,7 +240,7 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that settles the prices of `settles`.
+    """Return a ruling that settles the prices of the claim `settles`.
 
     If `settles` is None, the prices in `settled` stay. Claims that differ from the settled prices are held back.
     """

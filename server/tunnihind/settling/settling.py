@@ -138,8 +138,7 @@ class Settling:
         """Store settled prices.
 
         If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
-        prices can't be trusted. All prices that an untrusted source gave since the first wrong price was settled are
-        deleted.
+        prices can't be trusted. Then delete the first wrong price, and all prices that these sources have given since.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):

@@ -106,7 +106,7 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return all covariate forecasts that `passing` does not mark, with their names.
+        """Return all covariate forecasts that `passing` does not mark, each with its covariate's name.
 
         If a row is damaged, return None. To save memory, the values of marked forecasts are not read.
         """
@@ -201,7 +201,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Return `issues` without forecasts from weather model runs that are already stored."""
+    """Return `issues` except forecasts whose weather model run is already stored."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)

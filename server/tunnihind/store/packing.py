@@ -49,7 +49,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
     """Unpack the result of `pack_hundredths` into a one-dimensional array.
 
-    Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
+    Raises ValueError if `packed` is damaged. The error's text calls the data `what`, for example "inputs".
     """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
@@ -63,7 +63,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # NaN and infinite percentiles fail the comparison too.
+    # This condition is also false for NaN and infinite percentiles.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -103,11 +103,12 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Unpack series that have the same length and the same scale. The result has the shape (series, hours)."""
+    """Unpack series that have the same length and the same scale. Each row of the result is one series."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # Single precision holds short integers exactly, so the quotient is correctly rounded.
+    # Single precision holds short integers exactly, so the quotient of a short integer and the scale is correctly
+    # rounded.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -121,7 +122,7 @@ def pack_text(text: str) -> bytes:
 def unpack_text(packed: bytes, what: str) -> str:
     """Unpack the result of `pack_text`.
 
-    Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
+    Raises ValueError if `packed` is damaged. The error's text calls the data `what`, for example "inputs".
     """
     return _decompressed(packed, what).decode()
 
@@ -129,7 +130,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    If a difference overflows, the sum of the differences overflows too, and restores the number.
+    A difference may overflow, because the sum of the differences then overflows too and restores the number.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
@@ -143,7 +144,7 @@ def _packed(numbers: NDArray[Any]) -> bytes:
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Restore arrays of the same length from bytes. The result has the shape (arrays, numbers). Raises ValueError.
+    """Restore arrays of the same length from bytes. Each row of the result is one array. Raises ValueError.
 
     Each item of `split` contains the bytes of one array in the order in which `_packed` puts them.
     """

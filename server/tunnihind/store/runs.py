@@ -54,9 +54,10 @@ class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
     Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
-    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the differing periods are
-    stored beside the earlier run's id. In a run of quarters, the first hour may differ from an earlier run, because the
-    forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first hour.
+    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the run's own periods up
+    to the last difference are stored too. In a run of quarters, the first hour may differ from an earlier run, because
+    the forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first
+    hour.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -81,7 +82,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series. If `as_of` is given, leave out later runs. Raises StoreError."""
+        """Return the newest run of a series. If `as_of` is given, leave out runs made after it. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -171,9 +172,10 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return the number of periods of `run` up to the last period that differs from `again`.
+    """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    If `run` and `again` differ in anything but the first hour, return None.
+    `again` contains an earlier run's forecast of the same periods. If `run` differs from `again` in anything but the
+    first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None

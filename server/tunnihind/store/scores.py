@@ -59,7 +59,7 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks.
+        """Return the scores of a zone's forecasts for the last 7, 30 and 90 delivery days.
 
         If no forecast has been scored yet, return an empty tuple. Raises StoreError.
         """

@@ -76,8 +76,8 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data.
 
-        If there was no change yet, return an empty string. Raises StoreError. After a backup is restored, two changes
-        may have the same version, but never the same id.
+        If the served data have never changed, return an empty string. Raises StoreError. After a backup is restored,
+        two changes may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""

@@ -54,7 +54,10 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return prices and covariates since `since_ts`, except covariates that `passing` marks. Raises StoreError."""
+        """Return prices and covariate forecasts since `since_ts`. Raises StoreError.
+
+        Covariate forecasts that `passing` marks are left out.
+        """
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:

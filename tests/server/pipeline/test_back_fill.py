@@ -214,4 +214,4 @@ async def test_the_progress_of_a_back_fill_is_in_the_log_of_prices(
     caplog.set_level(logging.INFO, "tunnihind.pipeline.pipeline")
     clock = JumpingClock(NOW, work_s=1)
     await pipeline_from(ScriptedPrices(five_years(), clock=clock), store, clock).catch_up()
-    assert "prices of 2023-01-01 to 2023-12-31: 192 new, 0 corrected" in caplog.messages
+    assert "prices from 2023-01-01 to 2023-12-31: 192 new, 0 corrected" in caplog.messages

@@ -311,5 +311,5 @@ async def test_the_log_says_how_far_it_is_and_when_it_goes_on(
     pipeline = pipeline_from(source, store, clock, TODAY - timedelta(29), observer=observer)
     await pipeline.catch_up()
     (told,) = [message for message in caplog.messages if "requests are limited" in message]
-    assert told.startswith("open-meteo: 17 of 30 days of weather are here, back to 2025-01-25; ")
+    assert told.startswith("open-meteo: 17 of 30 days of weather are stored, back to 2025-01-25; ")
     assert [one for one in observer.filled if one[0] == "open-meteo"][-1] == ("open-meteo", 17, 30)

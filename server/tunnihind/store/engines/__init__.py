@@ -1,1 +1,4 @@
-"""Connects the store to SQLite or PostgreSQL. Only this package deals with the differences between the two systems."""
+"""Connects the store to SQLite or PostgreSQL.
+
+Only this package deals with the differences between SQLite and PostgreSQL.
+"""

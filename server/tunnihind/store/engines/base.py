@@ -92,7 +92,7 @@ class System:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """From now on, call `recognise` on each database that replaces this database. Raises StoreError."""
+        """From now on, call `recognise` with a connection to each replacement of this database. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod
@@ -108,7 +108,7 @@ class System:
 
 
 class Outage:
-    """Logs when trouble with a database begins and when it ends."""
+    """Logs the beginning and the end of trouble with a database."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name

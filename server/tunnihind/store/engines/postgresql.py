@@ -268,7 +268,7 @@ def _driver_connection(connection: Connection) -> WaitingConnection:
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether an error comes from a broken connection rather than from the statement."""
+    """Return whether an error comes from a broken connection rather than from the SQL statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)

@@ -35,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # from now on, the default of the class applies again
+            del self.patience_s  # from now on, `patience_s` of the class applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait until an exchange of messages with the database server has ended. Raises psycopg.Error."""

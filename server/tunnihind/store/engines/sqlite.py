@@ -167,13 +167,13 @@ class Sqlite(System):
     def _examine(self, path: Path) -> str:
         """Return the problem with the file at `path`.
 
-        If the file at `path` is the opened file or a copy, return an empty string.
+        If the file at `path` is the opened database file or a sound copy of it, return an empty string.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # A connection that is still open to the old file would write into the write-ahead log of the new file, because
-        # both have the same path.
+        # A connection that still has the replaced file open would write into the new file's write-ahead log, because
+        # both files have the same path.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -303,7 +303,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
         # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. An
-        # empty transaction waits until the other process has finished.
+        # empty transaction waits until the other process has switched the log on.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
