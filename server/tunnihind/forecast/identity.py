@@ -12,7 +12,7 @@ import tunnihind.price_series
 from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""With another version of these libraries, the model may forecast other numbers."""
+"""The libraries whose version can change the model's forecasts."""
 
 
 def model_identity(market: Market) -> str:

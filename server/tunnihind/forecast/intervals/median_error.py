@@ -19,15 +19,18 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 
 _HALF_LIFE_DAYS: Final = 75.0
-"""The weight of an error halves with this age. The median error changes faster than the size of errors."""
+"""The age, in days, at which an error has half of its first weight.
+
+The age is short, because the median error changes faster than the size of errors.
+"""
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return the model's `p50` (leads, 24), moved by the median error at its level less the median error of all levels.
 
     `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
-    All values are in EUR/MWh. The last day is the newest day that a forecast may use. p50 never moves away from the
-    median at its level, and never past it.
+    All values are in EUR/MWh. The last past day is the newest day that a forecast may use. On the asinh scale, p50
+    moves by at most the median error at its level, and never in the opposite direction.
     """
     moved = to_scale(p50)
     past = issued[:, -BANK_DAYS:]
@@ -48,7 +51,8 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
 def _middle(weights: Floats) -> NDArray[np.intp]:
     """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,).
 
-    The samples are in order, so this is seven times as fast as `weighted_quantiles`.
+    The samples must be in ascending order. With ordered samples, this function is seven times as fast as
+    `weighted_quantiles`.
     """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)
