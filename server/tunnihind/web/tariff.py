@@ -89,14 +89,17 @@ FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
 """The fees of the state and the system operator. The oldest entry comes first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
-"""The day from which the network's rates hold."""
+"""The day from which the newest network rates hold."""
 
 READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
 """The earliest day on which one of the table's newest rates was read."""
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that begins on `day` or earlier. If all entries begin later, return the first entry."""
+    """Return the newest entry that begins on `day` or earlier.
+
+    If all entries begin after `day`, return the first entry.
+    """
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
