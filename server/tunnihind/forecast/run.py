@@ -255,7 +255,7 @@ class SingleStepForecaster:
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Return the run with the step `step_s`. It covers the same time as the hourly run.
+        """Return the run with the step `step_s`, for the same hours as the hourly run.
 
         If no hourly run can be made, return None.
         """

@@ -115,7 +115,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write three times: the end of the settled prices, the issue of the forecast, and the last requests to sources."""
+    """Write the end of the settled prices, and the times of the forecast and of the last requests to sources."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))

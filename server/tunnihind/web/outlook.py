@@ -69,8 +69,8 @@ _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
 """At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power. At 5 m/s, they give 20%.
 
-The figures come from 169 days from January to June 2025. The wind forecast is that for ten Lithuanian towns. The wind
-power is ENTSO-E's forecast for the three Baltic states.
+The figures come from 169 days from January to June 2025. The wind speeds are forecasts for ten Lithuanian towns. The
+wind power is ENTSO-E's forecast for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
 """More than half of the radiation at a cloudless noon in June.

@@ -98,8 +98,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
-        `make` must compute each day's values from the row of that day alone. If `pick` returned these rows, the array
-        is computed once for all rows from which they were picked.
+        `make` must compute each day's values from the row of that day alone. If `pick` returned these rows, `make` is
+        called only once for the larger `Rows`.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -63,9 +63,9 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
     """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24).
 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
-    (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. The last past day is the
-    newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50 is the
-    model's forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
+    (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. `actual` and `issued` end
+    with the newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50
+    is the model's forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
@@ -77,7 +77,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
 
     `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
-    The last past day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
+    Both arrays end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
     computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
@@ -99,7 +99,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. The quantile is the lower bound of p10.
 
     Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
     the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance

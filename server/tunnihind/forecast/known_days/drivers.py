@@ -192,7 +192,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
-    estimate assumes that all covariates differ by the same factor from their means up to that day.
+    estimate assumes that all covariates differ by the same factor from their means over the days so far.
     """
     rest = iter(members)
     first = next(rest)

@@ -109,7 +109,7 @@ class Frame:
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
         """Return the `Frame` for the issue days in `rows`.
 
-        `ages` counts the delivery days of each vintage from its issue day.
+        `ages` lists the ages of the delivery days in each vintage.
         """
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
