@@ -99,7 +99,7 @@ class Rows:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
         `make` must compute each day's values from the row of that day alone. If `pick` returned these rows, `make` is
-        called only once for the larger `Rows`.
+        called only once for the `Rows` from which `pick` took them.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
