@@ -130,7 +130,7 @@ class TieredForecaster:
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
         """Return the past forecasts from which the quarters and the scenarios of `hourly` are learnt.
 
-        If `hourly` was made without a replay, the result is empty.
+        If `hourly` was made by `LastWeeksMean`, the result is empty.
         """
         if self._last is None or self._last[0] is not hourly:
             task = self._task(known)

@@ -12,7 +12,7 @@ import tunnihind.price_series
 from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""With another version of these libraries, the model may forecast other numbers."""
+"""The libraries whose version can change the model's forecasts."""
 
 
 def model_identity(market: Market) -> str:
@@ -28,7 +28,7 @@ def _code() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
-        # The METADATA text contains the library's version. Parsing the text would take longer than the rest of this
+        # The METADATA text contains the library's version. Parsing METADATA would take longer than the rest of this
         # function.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
     seen = (tunnihind.market, tunnihind.price_series)

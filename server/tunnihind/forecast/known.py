@@ -18,7 +18,7 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _RUNS_THAT_COUNT: Final = 4
-"""The number of weather runs in a day. At least one of the runs is long."""
+"""The number of weather runs in a day. At least one of these runs reaches several days ahead."""
 
 
 class KnownPrice(NamedTuple):

@@ -22,7 +22,10 @@ TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""The weight of a known day's demand class (column) for a target day's class (row), in the order of `DayClass`."""
+"""The weight of a known day, by its demand class (column) and by the demand class of the target day (row).
+
+Rows and columns are in the order of `DayClass`.
+"""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""

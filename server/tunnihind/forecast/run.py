@@ -91,7 +91,10 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return this run with the shorter step `step_s`, in which each period's percentiles are repeated."""
+        """Return this run with the shorter step `step_s`.
+
+        Each shorter period gets the percentiles of the longer period that contains it.
+        """
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -130,7 +133,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs` with covariates that are `hours` hours older and reach `hours` hours less far ahead."""
+    """Return a run's `inputs` as of `hours` hours later. The covariates are then older, and reach less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -212,7 +215,7 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """A run for each step, and the scenarios of the hours.
+    """A run for each step, and the hourly scenarios.
 
     The runs and the scenarios have the same issue, start and end.
     """
@@ -252,7 +255,7 @@ class SingleStepForecaster:
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Return a run with the step `step_s` for the hours of the hourly run.
+        """Return the run with the step `step_s`, for the same hours as the hourly run.
 
         If no hourly run can be made, return None.
         """

@@ -48,9 +48,9 @@ class Figures:
     """The scores of forecasts made a given number of days ahead.
 
     `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
-    of four-hour plans as a fraction of the greatest possible saving. `coverage` is a fraction. `boiler` is a boiler's
-    yearly saving in EUR without VAT, if the boiler follows the forecasts. `boiler_ideal` is the same boiler's yearly
-    saving with perfect foresight.
+    of four-hour plans as a fraction of the greatest possible saving. `coverage` is the fraction of the prices from p10
+    to p90. `boiler` is a boiler's yearly saving in EUR without VAT, if the boiler follows the forecasts. `boiler_ideal`
+    is the same boiler's yearly saving with perfect foresight.
     """
 
     days: int
@@ -209,7 +209,10 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis that includes all errors. The top is five times a round number."""
+    """Return the end of an axis that includes all errors.
+
+    The axis ends at five times a round number, so its five steps are round.
+    """
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
@@ -217,7 +220,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months below a chart. If there are more than four months, name only every n-th month."""
+    """Yield the names of the months below a chart. If there are more than four months, leave out some of the names."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

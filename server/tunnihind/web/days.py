@@ -176,7 +176,10 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""If fewer hours of a day are known, the day gets no mean. Readers would take it for the mean of the whole day."""
+"""If fewer hours of a day are known, no mean price of the day is shown.
+
+Readers would take such a mean price for the mean price of the whole day.
+"""
 
 
 @dataclass(frozen=True, slots=True)

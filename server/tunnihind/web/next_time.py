@@ -8,10 +8,13 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
-"""The length of the cheapest time. The page's finder has the same default."""
+"""The length of the cheapest time. The page's finder of cheap times (`static/finder.js`) has the same default."""
 _WORTH_EUR_MWH: Final = 10.0
 _WORTH: Final = 0.1
-"""Waiting must save at least a cent per kWh plus VAT. It must also save at least this fraction of the present price."""
+"""Waiting must save at least a cent per kWh plus VAT.
+
+The saving must also be at least this fraction of the present price.
+"""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 

@@ -15,14 +15,19 @@ from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
 type Fault = SourceFault | Literal["unknown"]
-"""The kind of a source's fault. If another version of the server has stored another kind, it is "unknown"."""
+"""The kind of a source's fault.
+
+The kind is "unknown" if another version of the server stored a kind that this version doesn't have.
+"""
 
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""If a source's last answer is older, the server no longer sends requests to the source. The longest time between two
-requests is six hours, for weather."""
+"""If a source's last answer is older than this time, the server no longer sends requests to the source.
+
+The longest time between two requests is six hours, for weather.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the settled prices, the time of the forecast, and the time of the last requests to sources."""
+    """Write the end of the settled prices, and the times of the forecast and of the last requests to sources."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))

@@ -4,32 +4,30 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. All forecasts
-were made at 09:00 UTC. All prices included 24% VAT.
-
-One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price. In 95% of the cases, the named cheap hours were at least 15% cheaper than the day's mean price. One
-day ahead, the page named expensive hours in 313 cases. The mean price of the named expensive hours was always above the
-day's mean price. In 96% of the cases, the named expensive hours were at least 15% more expensive than the day's mean
-price.
-
-One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
-ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
-page said "more expensive than usual" in 76 cases, and the sentence always came true. Two days ahead, the page said
-"more expensive than usual" in 67 cases, and the sentence came true in 93% of them.
-
-The sentence "close to zero" came true if the mean price of the named hours was below 1.24 c/kWh. One day ahead, the
-page said "close to zero" in 82 cases, and the sentence came true in 93% of them. Two days ahead, the page said "close
-to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
-the price fell below zero in only 3 of 10 cases.
-
-Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of the cases, an hour named as
-possibly very expensive cost more than twice the usual price. In 33% of the cases, an hour named as possibly very
-expensive cost more than any hour of the two weeks before.
+The following figures come from pages made at 09:00 UTC on 365 days of 2025. All prices included 24% VAT.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
-named expensive hours, the price was at least 110% of the usual price.
+named expensive hours, the price was at least 110% of the usual price. If the forecast's median for an hour was below
+zero, the price fell below zero in only 3 of 10 cases.
+
+`tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and the share of these pages whose sentence
+came true:
+
+| sentence | days ahead | pages | came true if the named prices were | share |
+|---|---|---|---|---|
+| cheap hours | 1 | 239 | below the day's mean price | 100% |
+| cheap hours | 1 | 239 | at least 15% below the day's mean price | 95% |
+| expensive hours | 1 | 313 | above the day's mean price | 100% |
+| expensive hours | 1 | 313 | at least 15% above the day's mean price | 96% |
+| cheaper than usual | 1 | 102 | below the usual price on average | 97% |
+| cheaper than usual | 2 | 90 | below the usual price on average | 89% |
+| more expensive than usual | 1 | 76 | above the usual price on average | 100% |
+| more expensive than usual | 2 | 67 | above the usual price on average | 93% |
+| close to zero | 1 | 82 | below 1.24 c/kWh on average | 93% |
+| close to zero | 2 | 55 | below 1.24 c/kWh on average | 89% |
+| may be very expensive | 2 | 54 | above twice the usual price in an hour | 78% |
+| may be very expensive | 2 | 54 | in an hour, above all prices of the two weeks before | 33% |
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +45,7 @@ type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
-"""A smaller difference isn't worth waiting for. VAT is added to this amount."""
+"""The smallest price difference that is worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
 """An hour is a highlight if its price differs from the day's mean by this fraction. A day is a highlight if its mean
 differs from the usual price by this fraction. An hour beside a highlight belongs to the same span if its price differs
@@ -63,24 +61,22 @@ _NEAR_ZERO: Final = 0.25
 """A forecast counts as close to zero if it is below this fraction of a notable difference. The limit is half a cent per
 kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
-"""At least one cheap or expensive hour of a span must be beyond the usual price by this fraction of a notable
-difference."""
+"""A span's cheapest or most expensive hour must be this fraction of a notable difference from the usual price."""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
-"""A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
+"""The shortest span of low prices that is named. A single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
 """At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power. At 5 m/s, they give 20%.
 
-The figures come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
-forecast of wind power for the three Baltic states.
+The figures come from 169 days from January to June 2025. The wind speeds are forecasts for ten Lithuanian towns. The
+wind power is ENTSO-E's forecast for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
-"""More than half of the sunlight at a cloudless noon in June. 7 of 10 days from April to June had so much sunlight, but
-no day in January.
+"""More than half of the radiation at a cloudless noon in June.
 
-From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on sunny days, and 39% on
-other days.
+On 7 of 10 days from April to June, the radiation reached this value. No day in January reached it. From March to June
+2025, the median price from 11 to 18 o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
 _WORTH_NAMING: Final = 0.5
 """A second span is named if its size is at least this fraction of the largest span's size. A span's size is the sum of

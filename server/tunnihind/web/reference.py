@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""The unit for each name in descriptions. The names are searched in this order."""
+"""The unit for each name of a unit. A field's description is searched for the names in this order."""
 
 type Translate = Callable[[str], str]
 

@@ -153,7 +153,7 @@ def summarise(
 
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
-    """Return the hours or quarters of the last two weeks, and all served periods ahead."""
+    """Return the hours or quarters of the last two weeks, and all future periods that are served."""
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 

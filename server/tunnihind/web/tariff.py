@@ -89,14 +89,17 @@ FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
 """The fees of the state and the system operator. The oldest entry comes first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
-"""The day from which the network's rates hold."""
+"""The day from which the newest network rates hold."""
 
 READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
 """The earliest day on which one of the table's newest rates was read."""
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that begins on `day` or earlier. If all entries begin later, return the first entry."""
+    """Return the newest entry that begins on `day` or earlier.
+
+    If all entries begin after `day`, return the first entry.
+    """
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
@@ -160,7 +163,7 @@ class OwnTariff:
     """A household's own rates in c/kWh without VAT.
 
     `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
-    market's clock, as in Estonia. The night rate holds at all other times.
+    market's clock, as in Estonia. The night rate holds at night, on weekends and on public holidays.
     """
 
     market: Market
@@ -241,8 +244,9 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     """Return the kind of network rate that holds at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds
-    at all other times. From November to March, some packages have peak rates. On working days, peak rates hold from 09
-    to 12 and from 16 to 20. On weekends and public holidays, peak rates hold from 16 to 20.
+    at night, on weekends and on public holidays. From November to March, some packages have peak rates. On working
+    days, peak rates hold from 09 to 12 and from 16 to 20. On weekends and public holidays, peak rates hold from 16 to
+    20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

@@ -43,8 +43,10 @@ _AHEAD_S: Final = 10 * DAY_S
 
 WIND_TOPS_M_S: Final = (8, 16, 32)
 SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
-"""The possible tops of the bands. There are only a few tops, so that readers can compare weeks. Low tops make the weak
-sun of November visible."""
+"""The values that the top of a band may stand for.
+
+There are only a few such values, so that readers can compare weeks. Small values make the weak sun of November visible.
+"""
 
 _HEIGHT: Final = 100
 

@@ -38,7 +38,7 @@ class WeatherDriver:
 
     @classmethod
     def of(cls, values: Floats) -> WeatherDriver:
-        """Compute the anomalies of the vintages `values`, and return both."""
+        """Return the vintages `values` together with their anomalies."""
         return cls(values, anomalies(values))
 
 

@@ -18,11 +18,14 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The name of the supply curve that uses prices of hours up to 12 clock hours apart."""
+"""The name of the supply curve that uses the prices of hours at most 12 clock hours away."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
-"""If neither of these drivers is known, the curves use the market tightness."""
+"""The weights of the drivers on the axis of the supply curves.
+
+If neither driver is known, the axis is the market tightness.
+"""
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05

@@ -13,7 +13,10 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The column of an hour's mean price over the last week. If few days are known, it is mixed into the forecast."""
+"""The name of the column with each hour's mean price over the last week.
+
+If few days are known, this mean price is mixed into the forecast.
+"""
 
 NEIGHBOUR_PRICE: Final = "_price"
 """The name suffix of columns with a neighbour's prices."""

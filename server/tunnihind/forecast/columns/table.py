@@ -62,7 +62,7 @@ class Rows:
     """The input rows of one lead, one row for each target day.
 
     Each row holds only data that were known when the forecast of its target day was issued. `x` (n, 24, k) holds the
-    columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale.
+    columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
     `has_next_day` (n,) is true if all next-day drivers are known on the target day and on the day before.
     """
 
@@ -98,8 +98,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
-        `make` must compute each day's values from the row of that day alone. If these rows were picked from a larger
-        table, the array is computed once for all rows of the table.
+        `make` must compute each day's values from the row of that day alone. If `pick` returned these rows, `make` is
+        called only once for the `Rows` from which `pick` took them.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

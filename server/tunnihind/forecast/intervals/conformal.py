@@ -1,11 +1,11 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
-mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
-value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01
-V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. Errors of forecasts
-at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
-days' prices. Last, p50 moves within this interval (`median_error`).
+mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The result
+for each lead is averaged with the mean over all leads. On the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m +
+1.01 V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. Errors of
+forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90 days'
+prices. Finally, the module `median_error` moves p50 within this interval.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
@@ -26,9 +26,9 @@ from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import Limits
 
 _SCALE_EUR_MWH: Final = 80.0
-"""The asinh scale of the widths. The price models use another scale."""
+"""The asinh scale of the widths. The point models use another scale."""
 _HALF_LIFE_DAYS: Final = 180.0
-"""The weight of an error halves with this age."""
+"""The age, in days, at which an error has half of its first weight."""
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
@@ -40,19 +40,19 @@ _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
-"""The share of the day's mean in an hour's volatility, and of the mean over all leads in a lead's volatility.
+"""The weight of the mean over all hours in the volatility of each hour.
 
-Means over more errors vary less.
+The mean over all leads has the same weight in the volatility of each lead. Means over more errors vary less.
 """
 _WIDER: Final = 1.01
-"""The factor by which both sides widen.
+"""The factor by which both sides of the interval are widened.
 
 The factor makes up for coverage lost where p10 stops at the lowest likely price.
 """
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
-"""If only n days are known, fewer than `ENOUGH_DAYS`, widths grow by sqrt(1 + this / n)."""
+"""If n days are known and n is less than `ENOUGH_DAYS`, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n)."""
 _FEWEST_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
 """The half width in asinh units if too few errors are known."""
@@ -63,9 +63,9 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
     """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24).
 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
-    (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. The last day is the newest
-    day that a forecast may use. The interval is computed around the model's forecast. The returned p50 is the model's
-    forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
+    (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. `actual` and `issued` end
+    with the newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50
+    is the model's forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
@@ -74,10 +74,10 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
 
 
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from p50 in the scale asinh(x / 80), each of shape (leads, 24).
+    """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
 
     `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
-    The last day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
+    Both arrays end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
     computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
@@ -97,7 +97,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. The quantile is the lower bound of p10.
 
     Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
     the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance
@@ -150,7 +150,7 @@ def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
     """Return the residuals (days, 24) in units of volatility.
 
-    The volatility for a day is the one that was known when the day's forecast was issued.
+    Each day's residuals are divided by the volatility that was known when the day's forecast was issued.
     """
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
     score: Floats = residual / scale[at_issue]

@@ -21,8 +21,8 @@ _HOUR_WEIGHTS: Final = (1.0,) * 5
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
 """The expected errors before any error has been measured.
 
-They are about the 8% and 94% quantiles of the errors of forecasts from three days of prices in Estonia in 2024 and
-2025.
+They are about the 8% and 94% quantiles of the errors of forecasts in Estonia in 2024 and 2025. Each of these forecasts
+was made from only three days of prices.
 """
 _PRIOR_GROWTH: Final = 0.05
 """The prior widens by this fraction with every further lead day."""

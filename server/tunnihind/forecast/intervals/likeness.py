@@ -1,7 +1,7 @@
 """The past errors that count for a forecast, and their weights by price level.
 
-Past errors of forecasts at a similar level say more about a forecast than other errors do (localized conformal
-prediction: Guan 2023, Biometrika 110(1)).
+Errors of past forecasts at a similar price level say more about a new forecast than other errors do (localized
+conformal prediction: Guan 2023, Biometrika 110(1)).
 """
 
 from typing import Final
@@ -12,12 +12,12 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_scale
 
 BANK_DAYS: Final = 365
-"""Older errors do not count. With a whole year, errors of every season count."""
+"""The number of past days whose errors count. In a whole year, errors of every season count."""
 ENOUGH_DAYS: Final = 60
-"""With errors of fewer days, widths grow and p50 does not move."""
+"""With errors of fewer days, intervals are widened, and p50 is not moved."""
 
 _SCALE_EUR_MWH: Final = 30.0
-"""The asinh scale of the comparison. It separates levels near zero better than the scale of the price models."""
+"""The asinh scale of the comparison. It separates prices near zero better than the scale of the point models."""
 _WIDTH: Final = 0.2
 """The standard deviation of the Gaussian weight in asinh units."""
 _LEAST: Final = 0.05
@@ -27,8 +27,8 @@ _LEAST: Final = 0.05
 def likeness(past: Floats, now: Floats) -> Floats:
     """Return the weight of each past error, a number from `_LEAST` to 1 + `_LEAST`.
 
-    `past` holds the p50 to which each error belongs. `now` holds the p50 of the new forecast. Both arrays are in
-    EUR/MWh, and are broadcast to one shape.
+    For each past error, `past` holds the p50 of the past forecast. `now` holds the p50 of the new forecast. Both arrays
+    are in EUR/MWh, and are broadcast to one shape.
     """
     distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / _WIDTH
     weight: Floats = _LEAST + np.exp(-0.5 * distance**2)

@@ -1,12 +1,12 @@
 """Moves p50 by the median error of past forecasts at a similar price level.
 
 Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure, its forecast lies
-between the low and the high prices. For such forecasts, the median of the actual prices is often lower than the
-forecast. So p50 moves by the median error of such forecasts. The method is a local quantile regression (Yu, Jones 1998,
-Local linear quantile regression, Journal of the American Statistical Association 93(441)).
+between the low and the high prices. The median of the actual prices is then often lower than the forecast. So p50 moves
+by the median error of past forecasts at a similar price level. The method is a local quantile regression (Yu, Jones
+1998, Local linear quantile regression, Journal of the American Statistical Association 93(441)).
 
-The median error over all price levels is subtracted first. It comes from past rises and falls of all prices. Such rises
-and falls seldom continue.
+The median error over all price levels is subtracted first, because it comes from past rises and falls of all prices.
+Such rises and falls seldom continue.
 """
 
 from typing import Final
@@ -19,15 +19,20 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 
 _HALF_LIFE_DAYS: Final = 75.0
-"""The weight of an error halves with this age. The median error changes faster than the size of errors."""
+"""The age, in days, at which an error has half of its first weight.
+
+The age is short, because the median error changes faster than the size of errors.
+"""
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return the model's `p50` (leads, 24), moved by the median error at its level less the median error of all levels.
+    """Return the model's `p50` (leads, 24), moved by a median error.
+
+    p50 moves by the median error at a similar price level, less the median error over all price levels.
 
     `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
-    All values are in EUR/MWh. The last day is the newest day that a forecast may use. p50 never moves away from the
-    median at its level, and never past it.
+    All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use. On the asinh
+    scale, p50 moves by at most the median error at a similar price level, and never in the opposite direction.
     """
     moved = to_scale(p50)
     past = issued[:, -BANK_DAYS:]
@@ -48,7 +53,8 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
 def _middle(weights: Floats) -> NDArray[np.intp]:
     """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,).
 
-    The samples are in order, so this is seven times as fast as `weighted_quantiles`.
+    The samples must be in ascending order. With ordered samples, this function is seven times as fast as
+    `weighted_quantiles`.
     """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)

@@ -3,8 +3,8 @@
 The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
 residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
 region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
-Baltic solar power. If one of load, wind and solar is unknown for the first day to forecast, the residual load of every
-day is computed from the others.
+Baltic solar power. If the load, the wind power or the solar power of the first day to forecast is unknown, the residual
+load of every day is computed without this series.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -77,7 +77,7 @@ def make_drivers(
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
     """Yield groups of covariate names. Each group holds the names of one region and one kind: load, wind or solar.
 
-    Names that the model can't read are left out.
+    Covariates whose names the model doesn't know are left out.
     """
     regions: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
@@ -192,7 +192,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
-    estimate assumes that the ratio of a covariate to its mean over the days so far is the same for all covariates.
+    estimate assumes that all covariates differ by the same factor from their means over the days so far.
     """
     rest = iter(members)
     first = next(rest)

@@ -32,14 +32,15 @@ from tunnihind.price_series import PriceSeries
 MOST_STALE_DAYS: Final = 7
 """Weather forecasts of at least this age in days are not used, because they say nothing about the coming days."""
 _LATE_DAYS: Final = 14
-"""The newest complete day is searched among this many days."""
+"""The newest complete day is searched for among this many of the newest days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate that the model can read.
+    """A covariate whose name the model knows.
 
-    The covariate's newest forecast was issued at `issued_ts`, and the last forecast hour begins at `reaches_ts`.
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour with a known value begins at
+    `reaches_ts`.
     """
 
     name: str
@@ -112,7 +113,7 @@ class KnownDays:
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The covariates that the model can read, and for which a recent forecast is known.
+    """The covariates whose names the model knows and that have a recent forecast.
 
     `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
     names of the covariates whose forecasts reach several days ahead.

@@ -25,13 +25,13 @@ BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Convert prices in EUR/MWh to asinh scale. The point models use the default scale."""
+    """Convert prices in EUR/MWh to the asinh scale. The point models use the default scale."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
 def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Convert prices in asinh scale to EUR/MWh."""
+    """Convert prices on the asinh scale to EUR/MWh."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
@@ -39,7 +39,7 @@ def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
 class NeighbourPrices(NamedTuple):
     """A neighbouring zone's prices without gaps, and each clock hour's mean price of the last seven days.
 
-    Both arrays have shape (days, 24) and are in asinh scale.
+    Both arrays have shape (days, 24) and are on the asinh scale.
     """
 
     price: Floats
@@ -50,13 +50,14 @@ class NeighbourPrices(NamedTuple):
 class PriceState:
     """The prices of a zone and its neighbours on a day grid.
 
-    Unless stated otherwise, arrays are in asinh scale and have shape (days, 24). `eur_mwh` holds the own zone's prices
-    in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` in asinh scale. `own` and `neighbours`
-    hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same clock hour is
-    used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of `own` over the
-    last k days at each clock hour. A daily profile holds the differences between the hours' prices and the day's mean
-    price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the lowest and the
-    highest price that a forecast may have. A forecast uses the bounds of the newest day with known prices.
+    Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the own zone's
+    prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own` and
+    `neighbours` hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same
+    clock hour is used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of
+    `own` over the last k days at each clock hour. A daily profile holds the differences between the hours' prices and
+    the day's mean price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the
+    lowest and the highest price that a forecast may have. A forecast uses the bounds of the newest day with known
+    prices.
     """
 
     eur_mwh: Floats
@@ -95,7 +96,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """For each array from which the fields can be computed, return its name and its rows up to row `row`."""
+        """Return the names of the arrays from which all fields can be computed, each with the array up to row `row`."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

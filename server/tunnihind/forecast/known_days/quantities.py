@@ -22,16 +22,16 @@ KNOWN_NAMES: Final = (
     f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER)}>@<point>, "
     f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
 )
-"""A description of the names that the model can read."""
+"""A description of the names that the model knows."""
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
 """The power curve of a fleet, a logistic function of the wind speed.
 
-The curve is smooth because the turbines have different winds (Norgaard & Holttinen 2004, A multi-turbine power curve
+The curve is smooth, because the wind differs between turbines (Norgaard & Holttinen 2004, A multi-turbine power curve
 approach). The fleet gives half of its capacity at 7.5 m/s, a tenth at 3.8 m/s and nine tenths at 11.2 m/s. Among curves
 with round figures, this curve fits ENTSO-E's Lithuanian wind power best (R2 .90 with the forecasts of four towns, first
-half of 2025). The curve needs no offset. Regressions find its scale.
+half of 2025). Regressions find the scale of the curve.
 """
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
@@ -51,9 +51,9 @@ NOMINAL_GW: Final = {
 
 It is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load per ten
 heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9%
-quantile counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. Load comes
-from February's mean less July's mean. Sweden's figures cover SE3 and SE4. Only the proportions within a region affect
-the model.
+quantile counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load
+per ten heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and
+SE4. Only the proportions within a region affect the model.
 """
 
 
@@ -74,7 +74,7 @@ class Quantity(NamedTuple):
 
 
 def quantity(name: str) -> Quantity | None:
-    """Return the quantity to which a covariate's name refers. If the model can't read the name, return None."""
+    """Return the quantity to which a covariate's name refers. If the model doesn't know the name, return None."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
     elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER:
@@ -85,7 +85,7 @@ def quantity(name: str) -> Quantity | None:
 
 
 def unknown_names(names: Iterable[str]) -> list[str]:
-    """Return a sorted list of the names that the model can't read."""
+    """Return a sorted list of the names that the model doesn't know."""
     return sorted(name for name in names if quantity(name) is None)
 
 

@@ -107,7 +107,10 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the `Frame` for the issue days in `rows`, and for the delivery days `ages` days after these."""
+        """Return the `Frame` for the issue days in `rows`.
+
+        `ages` lists the ages of the delivery days in each vintage.
+        """
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)

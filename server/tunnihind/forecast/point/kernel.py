@@ -23,7 +23,10 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel regression, by lead. At lead 1, prices depend on covariates more steadily."""
+"""The number of past days in a kernel regression, by lead.
+
+Lead 1 has more days, because at this lead, prices depend on covariates more steadily.
+"""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -37,7 +40,10 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The penalty of the linear fits that give the columns' scale is multiplied by this factor."""
 _LEAST_SCALE: Final = 0.1
-"""A column's smallest scale, as a fraction of the mean scale. It is above 0, because the effect may be non-linear."""
+"""A column's smallest scale, as a fraction of the mean scale.
+
+It is above 0, because a column's effect may be non-linear.
+"""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -132,7 +138,7 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) in asinh scale.
+        """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) on the asinh scale.
 
         If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The days must be consecutive, with the newest
         day last. `error` (n,) holds the error of each day's forecast. Days with large errors get less weight.
@@ -160,7 +166,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Return the forecast prices of each day in asinh scale, shape (n, 24). `days` has shape (n, k)."""
+        """Return the forecast prices of each day on the asinh scale, shape (n, 24). `days` has shape (n, k)."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)

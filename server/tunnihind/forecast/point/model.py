@@ -1,6 +1,6 @@
 """The protocols of point models. A point model forecasts one price for each hour.
 
-The replay, the tiers and the intervals work with any model that implements `Learning` and `Fit`. Prices are in the
+The replay, the tiers and the intervals work with any model that implements `Learning` and `Fit`. Prices are on the
 asinh scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
 """
 

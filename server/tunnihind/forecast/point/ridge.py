@@ -77,7 +77,7 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the forecast of each ridge regression in asinh scale, shape (members, n, 24).
+        """Return the forecast of each ridge regression on the asinh scale, shape (members, n, 24).
 
         `x` has shape (n, 24, p). `week_mean` (n, 24) holds each hour's mean price over the last seven days.
         """
@@ -110,7 +110,8 @@ class Moments:
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
         """Add consecutive days to the moments, oldest day first.
 
-        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). NaN targets in `y` are skipped.
+        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). Unknown prices (NaN) in `y` are
+        skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
@@ -146,7 +147,9 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view, because the regressions differ only in the diagonal
+        # `diagonal` is a view of `system`. The loop changes only the diagonal, because the regressions of the members
+        # differ only there.
+        diagonal = np.einsum("hpp->hp", system)
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):

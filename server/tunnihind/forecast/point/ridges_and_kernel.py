@@ -24,7 +24,10 @@ from tunnihind.forecast.point.ridge import (
 )
 
 _FEW_DAYS: Final = 60
-"""Up to this many days, half of the forecast is the 7-day mean. From `ENOUGH_DAYS` on, the 7-day mean is not used."""
+"""With up to this many learnt days, half of the forecast is the 7-day mean.
+
+With `ENOUGH_DAYS` learnt days or more, the 7-day mean is not used.
+"""
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 """The weight of the kernel regression in the forecast, by lead."""
 
@@ -112,7 +115,7 @@ class _LeadState:
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Return the first row to which the kernel regression is fitted.
 
-        If enough days follow the first row with next-day drivers, the rows before it are left out.
+        If enough days follow the first row with next-day drivers, return that row. Otherwise, return 0.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0

@@ -59,7 +59,10 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours up to `last`. Days before trade in quarter-hours began are left out."""
+        """Return the shapes of the hours up to the day `last`.
+
+        Leave out the days before `QUARTERS_SINCE`, the first day with prices for quarters.
+        """
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)

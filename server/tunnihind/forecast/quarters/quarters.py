@@ -70,8 +70,8 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
-    of a day (`starts_day`) uses `before`. Later hours of a day use the p50 of the hour before. `is_settled` is true for
-    hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
+    of a day (`starts_day`) uses `before`. The other hours of a day use the p50 of the hour before. `is_settled` is true
+    for hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
     depends on the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
@@ -96,7 +96,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return the inputs from which each day's quarters are computed. Only data of earlier days are used."""
+    """Return the inputs from which each day's quarters are computed. A day's inputs use only data of earlier days."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]

@@ -27,10 +27,10 @@ Within an hour, solar power changes faster than the hourly means show.
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each column. With these values, all three coefficients are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""The number of hours with the spread `_SPREAD` that weigh as much as the prior, about four months."""
+"""This number of hours, about four months, weighs as much as the prior."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""The scale of an hour with weight 1. Weights are proportional to the scale, because errors count in EUR/MWh."""
+"""An hour with this `scale` has weight 1. Weights are proportional to `scale`, because errors count in EUR/MWh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return how far the sine of the sun's elevation rises, shape (hours,).
+    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """

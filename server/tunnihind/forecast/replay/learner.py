@@ -40,8 +40,8 @@ class _Record:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
     `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
-    level correction (see `replay.level`) in asinh scale. Copies of a learner share `issued` and `shift`, which is safe
-    because every copy writes a row before it reads the row.
+    level correction (see `replay.level`) on the asinh scale. Copies of a learner share `issued` and `shift`, which is
+    safe because every copy writes a row before it reads the row.
     """
 
     level: LevelTracker
@@ -114,7 +114,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Later days are forecast with the new fit until the next refit."""
+        """Fit the model again. Until the next refit, days are forecast with the new fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
@@ -131,7 +131,7 @@ class Learner:
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
-        """Return the level correction, in asinh scale, of the day `lead` days past the newest learnt day."""
+        """Return the level correction, on the asinh scale, of the day `lead` days past the newest learnt day."""
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:

@@ -33,7 +33,7 @@ class Learnt:
     def from_dataclass(cls, model: object) -> Self:
         """Convert the dataclass `model` to a document and arrays.
 
-        Raises TypeError if the dataclass holds anything except plain data.
+        Raises TypeError if the dataclass holds a value of a type that can't be converted.
         """
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}

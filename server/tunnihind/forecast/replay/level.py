@@ -1,7 +1,7 @@
 """Computes level corrections.
 
-A level correction moves a forecast by a fraction of the recent daily mean errors, and by a larger fraction if such
-errors persist.
+A level correction moves a forecast by a fraction of the recent daily mean errors. If past errors persisted, the
+fraction is larger.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 FIRST_LEAD: Final = 3
-"""The first lead with a level correction. Shorter leads follow the newest prices closely enough."""
+"""The first lead with a level correction. At shorter leads, forecasts follow the newest prices closely enough."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0
@@ -35,7 +35,7 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the mean error of one more day, in asinh scale.
+        """Add the mean error of one more day, on the asinh scale.
 
         Return the level correction for the day `lead` days later. If the error is unknown, `error` must be NaN.
         """

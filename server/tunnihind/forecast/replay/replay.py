@@ -22,7 +22,10 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The days that a model learns before its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
+"""The number of days that a model learns before its era.
+
+After these six half-lives of 150 days, a row has 1.6% of its first weight.
+"""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The largest number of days that a model learns."""
 
@@ -40,7 +43,7 @@ Replays of later days, and forecasts of today and tomorrow without their own pri
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
-"""The number of models in an era: before the auction, after the auction, and without weather."""
+"""The number of models that an era needs: one before the auction, one after the auction, and one without weather."""
 _ERA: Final = 2
 """The number of values at the beginning of `_Name.state` that identify the era."""
 
@@ -60,7 +63,7 @@ class Replayed:
     """The result of a replay up to row `through`.
 
     `issued` (leads, days, 24) holds the forecasts of past days in EUR/MWh. `shift` (leads,) holds the level correction
-    (see `replay.level`) of each lead in asinh scale.
+    (see `replay.level`) of each lead on the asinh scale.
     """
 
     through: int

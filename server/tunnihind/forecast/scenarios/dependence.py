@@ -40,9 +40,10 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    If fewer than 20 are known, return None. `hours` holds the known prices. `days` holds the days to forecast, counted
-    from the newest day in `issued`. Day n of a past forecast lies n days after the newest day that was known at its
-    issue. The error of day n is the error at lead n, or at the lead from 1 to 7 that is nearest to n.
+    If fewer than 20 past forecasts have known errors, return None. `hours` holds the known prices. `days` holds the
+    days to forecast, counted from the newest day in `issued`. Day n of a past forecast lies n days after the newest day
+    that was known at its issue. The error of day n is the error at lead n, or at the lead from 1 to 7 that is nearest
+    to n.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -80,7 +81,7 @@ def ranks_of(errors: Floats) -> Ranks:
 
 
 def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
-    """Return the errors of the issued p50 in asinh scale, shape (7, days, 24). Unknown errors are NaN."""
+    """Return the errors of the issued p50 on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, date.fromordinal(issued.first.toordinal() + issued.days - 1))

@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast. A price path has high prices at the hours at which the error of
-its past forecast ranked high.
+Each price path follows the errors of one past forecast. In each hour, the prices of the price paths have the same order
+as the errors of their past forecasts.
 """
 
 import math

@@ -11,9 +11,10 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""The distances of the outermost values from p50, in units of the distances of p10 and p90 (asinh scale).
+"""The distances of the outermost values from p50, in units of the distances of p10 and p90 on the asinh scale.
 
-With these distances, the means beyond p10 and p90 match the served model's errors of September 2024 to December 2025.
+With these distances, the means of the values beyond p10 and p90 match the served model's errors from September 2024 to
+December 2025.
 """
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
@@ -25,8 +26,8 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 
     The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition of percentiles,
     the 10th, 50th and 90th percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10
-    to p90 follow a normal distribution with different widths below and above p50. If the first value is below `lowest`,
-    it is raised to `lowest`, but never above the second value.
+    to p90 follow a normal distribution with different widths below and above p50. If the smallest value is below
+    `lowest`, it is raised to `lowest`, but never above the second value.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -36,7 +37,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     values[-1] = np.maximum(values[-1], values[-2])
     values[_LOW], values[_HIGH] = run.p10, run.p90
     values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
-    # Conversion to asinh scale and back causes tiny rounding errors.
+    # Conversion to the asinh scale and back causes tiny rounding errors.
     values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0

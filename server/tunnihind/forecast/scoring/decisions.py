@@ -158,9 +158,9 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` holds one
-        mapping for each delivery day, from the lengths of plans in hours to their savings. `weeks` holds the savings of
-        plans within seven days.
+        Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` is a list with
+        one mapping for each delivery day. The mapping gives the saving of a plan by the plan's length in hours. `weeks`
+        holds the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={

@@ -51,7 +51,7 @@ class DayScores:
 
     @property
     def delivery_day(self) -> date:
-        """The forecast day."""
+        """The delivery day whose forecast is scored."""
         return self.issued_on + timedelta(days=self.days_ahead)
 
 

@@ -73,7 +73,10 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Group the forecasts by the label of their hour, and score each group. The result is sorted by label."""
+    """Score each group of forecasts.
+
+    `label` returns the group to which an hour belongs, for instance its month. The result is sorted by group.
+    """
     hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
     labels = [label(int(ts)) for ts in hours]
     groups = {group: np.array([other == group for other in labels])[rows] for group in sorted(set(labels))}

@@ -15,7 +15,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import LEVELS
 
 _ALPHA: Final = 2 * LEVELS[0]
-"""The share outside an 80% interval."""
+"""The share of prices outside an 80% interval."""
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:

@@ -1,10 +1,10 @@
 """Tests whether a forecast has significantly smaller errors than another forecast.
 
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
-multivariate form. The multivariate form was made for day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396;
-Lago et al. 2021, Applied Energy 293, 116983). The test uses the mean loss of each day, because the hours of a day are
-priced in one auction and have correlated errors. The variance over days follows Newey & West 1987 (Econometrica 55(3)),
-because errors persist from day to day.
+multivariate form. The multivariate form of the test was proposed for day-ahead prices by Ziel & Weron (2018, Energy
+Economics 70, 396) and is used by Lago et al. (2021, Applied Energy 293, 116983). The test uses the mean loss of each
+day, because the hours of a day are priced in one auction and have correlated errors. The variance over days follows
+Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
 """
 
 import math
