@@ -54,7 +54,7 @@ class NextDayScale:
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
         """Compute the means, standard deviations and thresholds from the drivers in `series`.
 
-        At least one driver must be a residual load.
+        Each driver has shape (days, 24). At least one driver must be a residual load.
         """
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}

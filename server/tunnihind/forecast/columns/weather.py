@@ -22,9 +22,10 @@ def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
     An anomaly is the difference between a value and the running mean of all values of the same age. For each issue day,
-    the running mean covers the forecasts issued up to this day. A mean over the whole archive would not suit the first
-    days, in which many hours have no forecast. If an hour has no forecast, its anomaly is the last known daily mean of
-    the anomalies. This daily mean is multiplied by `_FADE` for each day that has passed since the day of the mean.
+    the running mean covers the forecasts issued up to this day. With a mean over the whole archive, the anomalies at
+    its start would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last known
+    daily mean of the anomalies. This daily mean is multiplied by `_FADE` for each day that has passed since the day of
+    the mean.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
