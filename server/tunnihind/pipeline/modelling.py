@@ -18,7 +18,15 @@ from tunnihind.forecast.known import Known, PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
-from tunnihind.forecast.scoring.live_scores import MEMORY_DAYS, MONTHS, LiveScores, Months, day_scores, months, windows
+from tunnihind.forecast.scoring.live_scores import (
+    MEMORY_DAYS,
+    MONTHS,
+    LiveScores,
+    MonthlyScores,
+    day_scores,
+    months,
+    windows,
+)
 from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import KeptArchive
 from tunnihind.pipeline.learnt_files import LearntFiles
@@ -223,7 +231,7 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),
-        months=Months(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
+        months=MonthlyScores(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
     )
 
 

@@ -38,7 +38,7 @@ from tunnihind.web.pages import (
     page_handler,
     reference_page,
 )
-from tunnihind.web.summary import Surroundings
+from tunnihind.web.summary import PageContext
 
 NAME: Final = "Tunnihind"
 
@@ -49,14 +49,14 @@ class ServedZone:
 
     `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
     `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the prices of that month for
-    ever. `surroundings` returns data that only the pages show.
+    ever. `page_context` returns data that only the pages show.
     """
 
     snapshot: Snapshot
     read_prices: ReadPrices
     read_scores: ReadScores = lambda _first, _last: ()
     are_confirmed: AreConfirmed = lambda *_: True
-    surroundings: Callable[[], Surroundings] = Surroundings
+    page_context: Callable[[], PageContext] = PageContext
 
 
 def create_app(
@@ -128,11 +128,11 @@ def _resources(
             stopping=stopping,
         ),
         "/": dashboard_handler(
-            DashboardPage(site, snapshot, clock, zone.surroundings, pipeline_expected=pipeline_expected, mode=mode),
+            DashboardPage(site, snapshot, clock, zone.page_context, pipeline_expected=pipeline_expected, mode=mode),
             site.zone,
             problems,
         ),
-        "/accuracy": page_handler(accuracy_page(site, snapshot, zone.surroundings, mode), site.zone),
+        "/accuracy": page_handler(accuracy_page(site, snapshot, zone.page_context, mode), site.zone),
         "/static/{digest}/{name}": page_assets().handle,
     }
 

@@ -17,7 +17,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
-from tunnihind.web.summary import Surroundings
+from tunnihind.web.summary import PageContext
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Player:
         self.snapshot = snapshot
         self._runs: tuple[Runs, ...] = ()
         self._seen: tuple[int, int | None] | None = None
-        self.surroundings = Surroundings()
+        self.page_context = PageContext()
 
     async def play(self, now: int) -> None:
         """If the hour or the known prices have changed, make new runs and give them to the snapshot."""
@@ -41,7 +41,7 @@ class Player:
             return
         runs = await asyncio.to_thread(self._rehearsal.runs, now)
         self._runs = self._runs if runs is None else (*self._runs, runs)
-        self.surroundings = Surroundings(self._rehearsal.weather(now))
+        self.page_context = PageContext(self._rehearsal.weather(now))
         self.snapshot.show(self._rehearsal.served_data(now, self._runs))
         self._seen = seen
 
@@ -77,7 +77,7 @@ def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
     return ServedZone(
         snapshot=player.snapshot,
         read_prices=lambda start, end: store.prices.read_archive(start, end, zones=(zone,)).as_of(int(clock.now())),
-        surroundings=lambda: player.surroundings,
+        page_context=lambda: player.page_context,
     )
 
 

@@ -52,7 +52,7 @@ def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> Serve
         read_prices=lambda start, end: _readable(store).prices.read_archive(start, end, zones=(zone,)).everything(),
         read_scores=lambda first, last: _readable(store).scores.days(zone, first, last),
         are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed(start, end)},
-        surroundings=lambda: updater.surroundings[zone],
+        page_context=lambda: updater.page_context[zone],
     )
 
 

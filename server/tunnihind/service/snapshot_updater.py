@@ -20,7 +20,7 @@ from tunnihind.service.background import background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
-from tunnihind.web.summary import Surroundings
+from tunnihind.web.summary import PageContext
 from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 
 _LOG: Final = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class SnapshotUpdater:
         self._clock = clock
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
-        self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
+        self.page_context = {snapshot.market.zone: PageContext() for snapshot in snapshots}
         """The data of the dashboards that the snapshots don't contain, by zone."""
         self._is_failing = False
         self._is_notified = False
@@ -98,7 +98,7 @@ class SnapshotUpdater:
         """Read the store if it has changed. If an error occurs, keep serving the earlier data."""
         now, started = int(self._clock.now()), monotonic()
         try:
-            seen, data, surroundings = await asyncio.to_thread(self._read, now)
+            seen, data, page_context = await asyncio.to_thread(self._read, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; the data in memory are still served", error)
@@ -115,7 +115,7 @@ class SnapshotUpdater:
         self.troubles.report("store", None)
         self._warn("damage", self._store.database.system.damage)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
-        self._shown, self.surroundings = seen, surroundings
+        self._shown, self.page_context = seen, page_context
         for snapshot in self._snapshots:
             if data is not None:
                 snapshot.show(data[snapshot.market.zone])
@@ -156,8 +156,8 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
-    def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the store's state, the `ServedData` of each zone, and the `Surroundings` of each zone.
+    def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
+        """Return the store's state, the `ServedData` of each zone, and the `PageContext` of each zone.
 
         If the store's data are already served, None is returned instead of `ServedData`. The states of the sources are
         always read, because each request to a source changes its state.
@@ -167,19 +167,19 @@ class SnapshotUpdater:
             self._store.require_readable()
             seen = self._store_state(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
-                return self._shown, None, self.surroundings
+                return self._shown, None, self.page_context
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
                 data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
             sources = read_sources(self._store)
-            around = {zone: replace(one, sources=sources) for zone, one in self.surroundings.items()}
+            around = {zone: replace(one, sources=sources) for zone, one in self.page_context.items()}
             if seen != self._shown:
                 around = {zone: self._with_weather(one, markets[zone], seen, now) for zone, one in around.items()}
             return seen, data, around
 
-    def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
-        """Return a market's `Surroundings` with the newest weather.
+    def _with_weather(self, around: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
+        """Return a market's `PageContext` with the newest weather.
 
         The scores of the weather forecasts change daily. Reading the scores takes 0.1 s, so they are read only once an
         hour.

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, insert
 from tunnihind.forecast.run import LEADS
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
-from tunnihind.forecast.scoring.live_scores import NO_MONTHS, DayScores, LiveScores, Months, WindowScores
+from tunnihind.forecast.scoring.live_scores import NO_MONTHLY_SCORES, DayScores, LiveScores, MonthlyScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
@@ -66,10 +66,10 @@ class ScoreBook:
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
-    def months(self, zone: Zone) -> Months:
+    def months(self, zone: Zone) -> MonthlyScores:
         """Return the monthly scores of a zone's forecasts. Raises StoreError."""
-        found: Months | None = self._state.read(f"{_MONTHS} {zone}", Months)
-        return found or NO_MONTHS
+        found: MonthlyScores | None = self._state.read(f"{_MONTHS} {zone}", MonthlyScores)
+        return found or NO_MONTHLY_SCORES
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
         """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.

@@ -29,7 +29,7 @@ from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import page_assets
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
-from tunnihind.web.summary import Surroundings, summarise
+from tunnihind.web.summary import PageContext, summarise
 from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
@@ -229,7 +229,7 @@ class DashboardPage:
         site: Site,
         snapshot: Snapshot,
         clock: Clock,
-        surroundings: Callable[[], Surroundings],
+        page_context: Callable[[], PageContext],
         *,
         pipeline_expected: bool,
         mode: Mode,
@@ -237,10 +237,10 @@ class DashboardPage:
         self._site = site
         self._snapshot = snapshot
         self._clock = clock
-        self._surroundings = surroundings
+        self._page_context = page_context
         self._pipeline_expected = pipeline_expected
         self._mode = mode
-        self._shown: tuple[ServedData, Surroundings, int] | None = None
+        self._shown: tuple[ServedData, PageContext, int] | None = None
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
@@ -271,9 +271,9 @@ class DashboardPage:
         Also drop answers that were made in an earlier second, because their Cache-Control field is out of date. Raises
         StoreError if there are no data yet.
         """
-        data, surroundings, minute = self._snapshot.data, self._surroundings(), now // _MINUTE_S
-        if self._shown is None or self._shown[0] is not data or self._shown[1:] != (surroundings, minute):
-            self._shown = data, surroundings, minute
+        data, page_context, minute = self._snapshot.data, self._page_context(), now // _MINUTE_S
+        if self._shown is None or self._shown[0] is not data or self._shown[1:] != (page_context, minute):
+            self._shown = data, page_context, minute
             self._pages.clear()
             self._ready.clear()
         if now != self._second:
@@ -289,7 +289,7 @@ class DashboardPage:
                 now,
                 self._site.settings,
                 options,
-                self._surroundings(),
+                self._page_context(),
                 pipeline_expected=self._pipeline_expected,
                 mode=self._mode,
             )
@@ -300,7 +300,7 @@ class DashboardPage:
         return self._pages[options]
 
 
-def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
+def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> Page:
     """Return the page about the forecasts' accuracy. The page for a set of options is cached until the data change.
 
     The returned function raises StoreError if there are no data yet.
@@ -319,7 +319,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Sur
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
         shown = replace(_frame_options(options), ahead=options.ahead)
-        return made(shown, coding, surroundings().weather_scores, data.version, data.change_id)
+        return made(shown, coding, page_context().weather_scores, data.version, data.change_id)
 
     return page
 

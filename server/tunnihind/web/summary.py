@@ -43,7 +43,7 @@ _HOLIDAYS_AHEAD: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PageContext:
     """The data that pages need besides the served data: the weather and the last answers of the sources.
 
     If the weather forecast is too old, `weather` is None. `weather_scores` are the scores of past weather forecasts.
@@ -54,7 +54,7 @@ class Surroundings:
     weather_scores: tuple[VariableScores, ...] = ()
 
 
-NO_SURROUNDINGS: Final = Surroundings()
+NO_PAGE_CONTEXT: Final = PageContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def summarise(
     now: int,
     settings: Settings,
     options: PageOptions,
-    surroundings: Surroundings = NO_SURROUNDINGS,
+    page_context: PageContext = NO_PAGE_CONTEXT,
     *,
     pipeline_expected: bool = True,
     mode: Mode = "live",
@@ -123,7 +123,7 @@ def summarise(
         current=periods.get(current_ts),
         following=periods.get(current_ts + display.step_s),
         cheapest=cheapest_next(periods, current_ts, display) if is_whole else "",
-        outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
+        outlook=sentences(outlook(days, now, display, page_context.weather), days, now, display) if is_whole else (),
         days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
@@ -143,12 +143,12 @@ def summarise(
         freshness=tuple(freshness(data, now, display)),
         grid=grid(days, today, scale, display) if is_whole else (),
         drawing=drawing,
-        weather=weather_strip(surroundings.weather, drawing, display),
+        weather=weather_strip(page_context.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
-        sources=source_lines(surroundings.sources, now, display),
+        sources=source_lines(page_context.sources, now, display),
         emptiness=None
         if periods
-        else why_empty(data, surroundings.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
+        else why_empty(data, page_context.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 

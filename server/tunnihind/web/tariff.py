@@ -55,7 +55,7 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
     rest_day_peak: float | None = None
 
 
-class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
+class DatedRate[Rate](msgspec.Struct, frozen=True, kw_only=True):
     """A rate that holds from `since` to `until`, both days included.
 
     If the last day isn't known, `until` is None. `as_of` is the day on which the source was read. If another source
@@ -70,8 +70,8 @@ class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Table(msgspec.Struct, frozen=True):
-    network: dict[Package, tuple[Entry[NetworkRates], ...]]
-    fees: dict[Fee, tuple[Entry[float], ...]]
+    network: dict[Package, tuple[DatedRate[NetworkRates], ...]]
+    fees: dict[Fee, tuple[DatedRate[float], ...]]
 
 
 def _read_table() -> _Table:
@@ -82,10 +82,10 @@ def _read_table() -> _Table:
 
 _TABLE: Final = _read_table()
 
-NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
+NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = _TABLE.network
 """The transmission rates of each package. The oldest entry comes first."""
 
-FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
+FEES: Final[Mapping[Fee, Sequence[DatedRate[float]]]] = _TABLE.fees
 """The fees of the state and the system operator. The oldest entry comes first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
@@ -95,7 +95,7 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 """The earliest day on which one of the table's newest rates was read."""
 
 
-def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
+def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:
     """Return the newest entry that begins on `day` or earlier.
 
     If all entries begin after `day`, return the first entry.
@@ -149,7 +149,9 @@ class PackageTariff:
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
         """Yield the parts of the price for which the table has no rate on a day."""
-        nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_rate(NETWORK[self.package], day)}
+        nearest: dict[Part, DatedRate[NetworkRates] | DatedRate[float]] = {
+            "network": nearest_rate(NETWORK[self.package], day)
+        }
         nearest.update({fee: nearest_rate(entries, day) for fee, entries in FEES.items()})
         for part, entry in nearest.items():
             if day < entry.since:

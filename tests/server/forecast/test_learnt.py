@@ -16,7 +16,7 @@ from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
-from tunnihind.forecast.point.model import Fit, Learning, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.learner import Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import Learnt
@@ -65,7 +65,7 @@ def columns_of(known: Known) -> LeadColumns:
 
 def restored(learner: Learner, model: PointModel) -> Learner:
     kept = Learnt.from_dataclass(learner)
-    shapes = {Learning: type(learner.learning), Fit: learner.learning.fit_type}
+    shapes = {LearningModel: type(learner.learning), Fit: learner.learning.fit_type}
     # The arrays are copies with the same content, as after reading a file.
     arrays = tuple(np.frombuffer(bytearray(one.tobytes()), one.dtype).reshape(one.shape) for one in kept.arrays)
     return Learnt(kept.document, arrays).restored(Learner, shapes)
@@ -107,7 +107,7 @@ def test_one_that_is_made_again_goes_its_own_way(archive: Archive, utc: Utc) -> 
     learner.learn(RowBlocks(columns, 100), 80)
     learner.refit(thorough=True)
     kept, before = Learnt.from_dataclass(learner.copy()), said_by(learner, columns)
-    again = kept.restored(Learner, {Learning: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
+    again = kept.restored(Learner, {LearningModel: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
     again.learn(RowBlocks(columns, 100), 100)
     assert said_by(learner, columns) == before
 

@@ -22,7 +22,7 @@ from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
-from tunnihind.web.summary import Surroundings
+from tunnihind.web.summary import PageContext
 from tunnihind.web.weather import sun_names, wind_names
 
 NOW = day_start(DAY) + HOUR_S
@@ -74,8 +74,8 @@ async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
             yield writer, replica
 
 
-def surroundings_of(replica: Replica) -> Surroundings:
-    return replica.updater.surroundings["ee"]
+def page_context_of(replica: Replica) -> PageContext:
+    return replica.updater.page_context["ee"]
 
 
 async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
@@ -83,10 +83,10 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
 ) -> None:
     writer, replica = follower
     before = replica.snapshot.data
-    assert surroundings_of(replica).sources == ()
+    assert page_context_of(replica).sources == ()
     writer.health.record_failure("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
     await replica.updater.refresh()
-    after, sources = replica.snapshot.data, surroundings_of(replica).sources
+    after, sources = replica.snapshot.data, page_context_of(replica).sources
     assert [(source.name, source.fault, source.status) for source in sources] == [("elering", "error", 503)]
     assert after is before
 
@@ -94,12 +94,12 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
 async def test_new_weather_is_followed_without_reading_the_prices_again(follower: tuple[Store, Replica]) -> None:
     writer, replica = follower
     before = replica.snapshot.data
-    assert surroundings_of(replica).weather is None
+    assert page_context_of(replica).weather is None
     for speed in (4.0, 9.0):
         issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
         writer.covariates.add(dict.fromkeys((*wind_names(ESTONIA), *sun_names(ESTONIA)), (issued,)))
         await replica.updater.refresh()
-        after = surroundings_of(replica).weather
+        after = page_context_of(replica).weather
         assert after is not None
         assert after.wind.tolist() == [speed]
         assert replica.snapshot.data is before
@@ -115,7 +115,7 @@ async def test_the_weather_is_scored_at_once_and_then_by_the_hour(follower: tupl
         writer.covariates.add({f"temperature_2m@{place}": given})
         replica.clock.instant += later_s
         await replica.updater.refresh()
-        (scores,) = surroundings_of(replica).weather_scores
+        (scores,) = page_context_of(replica).weather_scores
         scored.append(scores.by_days_ahead)
     assert scored[0] == scored[1] != scored[2]
 

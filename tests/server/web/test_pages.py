@@ -21,7 +21,7 @@ from tunnihind.settings import Settings
 from tunnihind.web import pages
 from tunnihind.web.options import PageOptions
 from tunnihind.web.pages import PageQueue
-from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.summary import PageContext, Summary, summarise
 
 EVERY_PAGE = [
     "/",
@@ -130,8 +130,8 @@ async def test_weather_stands_under_the_chart_and_credits_who_forecast_it(serve:
 
 @pytest.mark.parametrize("path", ["/", "/?embed=1"])
 async def test_nothing_stands_where_the_weather_is_unknown_or_has_no_room(serve: Serve, path: str) -> None:
-    unknown = None if "embed" in path else Surroundings
-    html = await html_of(await serve(sample_views.ordinary(), surroundings=unknown), path)
+    unknown = None if "embed" in path else PageContext
+    html = await html_of(await serve(sample_views.ordinary(), page_context=unknown), path)
     assert 'data-start="' not in html
     assert "open-meteo" not in html
 

@@ -17,7 +17,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.notices import Fault, SourceState
 from tunnihind.web.options import LANGUAGES, PageOptions
-from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.summary import PageContext, Summary, summarise
 from tunnihind.web.texts import texts_in
 
 FAULTS: tuple[Fault, ...] = (*get_args(SourceFault.__value__), "unknown")
@@ -35,7 +35,7 @@ def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode
         HOUR + 612,
         Settings(),
         PageOptions.read({"lang": lang}),
-        Surroundings(sources=sources),
+        PageContext(sources=sources),
         pipeline_expected=pipeline_expected,
         mode=mode,
     )
@@ -119,7 +119,7 @@ def test_a_source_of_another_name_goes_by_that_name() -> None:
 
 async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve: Serve) -> None:
     html = await html_of(
-        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        await serve(ServedData("empty", ESTONIA), page_context=lambda: PageContext(sources=(failing("unreachable"),))),
         "/",
     )
     assert html.count("No prices yet") == 1
@@ -130,7 +130,7 @@ async def test_an_empty_page_says_once_what_is_wrong_and_promises_nothing(serve:
 
 async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(serve: Serve) -> None:
     html = await html_of(
-        await serve(ServedData("empty", ESTONIA), surroundings=lambda: Surroundings(sources=(failing("unreachable"),))),
+        await serve(ServedData("empty", ESTONIA), page_context=lambda: PageContext(sources=(failing("unreachable"),))),
         "/?embed=1",
     )
     assert "No prices yet" in html
@@ -139,7 +139,7 @@ async def test_the_small_view_of_an_empty_server_has_no_advice_for_its_operator(
 
 async def test_a_page_follows_its_sources_at_once_though_the_version_of_the_data_stays(serve: Serve) -> None:
     states = [WELL]
-    server = await serve(sample_views.ordinary(), surroundings=lambda: Surroundings(sources=(*states,)))
+    server = await serve(sample_views.ordinary(), page_context=lambda: PageContext(sources=(*states,)))
     assert "can&#39;t be reached" not in await html_of(server, "/")
     states[:] = [failing("unreachable", answered=HOUR)]
     assert "can&#39;t be reached" in await html_of(server, "/")
@@ -147,7 +147,7 @@ async def test_a_page_follows_its_sources_at_once_though_the_version_of_the_data
 
 async def test_a_page_with_prices_says_how_its_sources_are(serve: Serve) -> None:
     sources = WELL, failing("error", "open-meteo", HOUR)
-    server = await serve(sample_views.ordinary(), surroundings=lambda: Surroundings(sources=sources))
+    server = await serve(sample_views.ordinary(), page_context=lambda: PageContext(sources=sources))
     html = await html_of(server, "/?lang=et")
     section = html.partition("Andmeallikad")[2].partition("</details>")[0]
     assert re.search(r"<li><b>Elering \(börsihinnad\)</b>: vastas ", section)

@@ -9,7 +9,7 @@ from tests.support.pages import sample_views
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.summary import PageContext, Summary, summarise
 from tunnihind.web.weather import RegionWeather, WeatherStrip
 
 MIDNIGHT = HOUR // DAY_S * DAY_S
@@ -17,7 +17,7 @@ MIDNIGHT = HOUR // DAY_S * DAY_S
 
 def summary_with(weather: RegionWeather | None, **options: str) -> Summary:
     options_read = PageOptions.read(options)
-    return summarise(sample_views.ordinary(), HOUR + 612, Settings(), options_read, Surroundings(weather))
+    return summarise(sample_views.ordinary(), HOUR + 612, Settings(), options_read, PageContext(weather))
 
 
 def strip_of(weather: RegionWeather | None, **options: str) -> WeatherStrip | None:

@@ -16,7 +16,7 @@ from tunnihind.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Z
 from tunnihind.settings import Settings
 from tunnihind.web.notices import SourceState
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
-from tunnihind.web.summary import Summary, Surroundings, summarise
+from tunnihind.web.summary import PageContext, Summary, summarise
 from tunnihind.web.tariff import is_night
 from tunnihind.web.texts import texts_in
 
@@ -40,14 +40,14 @@ def own_words(html: str, lang: Language) -> str:
 async def in_state(serve: Serve, state: str, settings: Settings) -> RunningServer:
     """Start a server with ordinary data, or with some data missing."""
     if state == "empty":
-        return await serve(ServedData("empty", ESTONIA), settings, surroundings=Surroundings)
+        return await serve(ServedData("empty", ESTONIA), settings, page_context=PageContext)
     if state == "held back":
-        well = Surroundings(sources=(SourceState("elering", HOUR, None, None),))
-        return await serve(ServedData("empty", ESTONIA), settings, surroundings=lambda: well)
+        well = PageContext(sources=(SourceState("elering", HOUR, None, None),))
+        return await serve(ServedData("empty", ESTONIA), settings, page_context=lambda: well)
     if state == "failing":
         faults = [SourceState("elering", None, fault, 503) for fault in get_args(SourceFault.__value__)]
-        around = Surroundings(sources=tuple(faults))
-        return await serve(ServedData("empty", ESTONIA), settings, surroundings=lambda: around)
+        around = PageContext(sources=tuple(faults))
+        return await serve(ServedData("empty", ESTONIA), settings, page_context=lambda: around)
     if state == "old":
         return await serve(sample_views.stale(), settings)
     if state == "late":

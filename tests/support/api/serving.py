@@ -19,7 +19,7 @@ from tunnihind.api.server import MOST_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
-from tunnihind.web.summary import Surroundings
+from tunnihind.web.summary import PageContext
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def serving() -> AsyncIterator[Serve]:
         read_prices: ReadPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
         are_confirmed: AreConfirmed = lambda *_: True,
-        surroundings: Callable[[], Surroundings] | None = None,
+        page_context: Callable[[], PageContext] | None = None,
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
@@ -51,7 +51,7 @@ async def serving() -> AsyncIterator[Serve]:
         if not blank:
             for snapshot in snapshots:
                 snapshot.show(replace(view or make_view(), market=snapshot.market))
-        around = cache(partial(sample_views.surroundings, int(now))) if view else Surroundings
+        around = cache(partial(sample_views.page_context, int(now))) if view else PageContext
         app = create_app(
             settings,
             [
@@ -60,7 +60,7 @@ async def serving() -> AsyncIterator[Serve]:
                     read_prices=read_prices,
                     read_scores=read_scores,
                     are_confirmed=are_confirmed,
-                    surroundings=surroundings or around,
+                    page_context=page_context or around,
                 )
                 for snapshot in snapshots
             ],

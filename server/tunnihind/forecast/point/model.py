@@ -1,6 +1,6 @@
 """The protocols of point models. A point model forecasts one price for each hour.
 
-The replay, the tiers and the intervals work with any model that implements `Learning` and `Fit`. Prices are on the
+The replay, the tiers and the intervals work with any model that implements `LearningModel` and `Fit`. Prices are on the
 asinh scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
 """
 
@@ -22,12 +22,12 @@ class Fit(Protocol):
         """Return k arrays of shape (n, 24), joined in one array of shape (k, n, 24).
 
         The first array holds the forecasts of the n rows. The other arrays hold numbers that the model needs for
-        learning. When the actual prices are known, they are passed to `Learning.learn` together with this result.
+        learning. When the actual prices are known, they are passed to `LearningModel.learn` together with this result.
         """
 
 
 @runtime_checkable
-class Learning(Protocol):
+class LearningModel(Protocol):
     """A model that learns one day after another.
 
     The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model restored from a
@@ -51,12 +51,12 @@ class Learning(Protocol):
         computations, or reuse their results from the earlier fit `last`.
         """
 
-    def copy(self) -> Learning:
+    def copy(self) -> LearningModel:
         """Return an independent copy of the model."""
 
 
 class PointModel(Protocol):
     """Creates a model that has not learnt any days."""
 
-    def __call__(self) -> Learning:
+    def __call__(self) -> LearningModel:
         """Return a new model."""

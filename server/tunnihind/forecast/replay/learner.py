@@ -16,7 +16,7 @@ from tunnihind.forecast.columns.table import DayRows, Rows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur
-from tunnihind.forecast.point.model import Fit, Learning, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
 from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
@@ -81,7 +81,7 @@ class Learner:
     `records` holds the forecasts and level corrections of each lead. `fits` holds the newest fits of the model.
     """
 
-    learning: Learning
+    learning: LearningModel
     records: dict[int, _Record]
     fits: tuple[DatedFit, ...] = ()
     through: int = WARM_UP_DAYS - 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 type Shapes = Mapping[Any, Any]
-"""The dataclass that implements each protocol, for instance `RidgesAndKernel` for `Learning`."""
+"""The dataclass that implements each protocol, for instance `RidgesAndKernel` for `LearningModel`."""
 
 _ARRAY = "array"
 

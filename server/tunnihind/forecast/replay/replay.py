@@ -15,7 +15,7 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.point.model import Fit, Learning, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
 from tunnihind.forecast.replay.learner import WARM_UP_DAYS, Learner, RowBlocks
 from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
 from tunnihind.forecast.run import LEAD_DAYS, LEADS
@@ -181,7 +181,7 @@ class _Kept[Part]:
         learning = self._model()
         # If the kept data do not match the model's types, the past is replayed instead.
         with suppress(ValueError):
-            return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
+            return learnt.restored(self._part, {LearningModel: type(learning), Fit: learning.fit_type})
         return None
 
     def _hold(self, name: _Name, part: Part) -> None:

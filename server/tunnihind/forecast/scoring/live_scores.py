@@ -93,7 +93,7 @@ class MonthScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Months:
+class MonthlyScores:
     """The scores by month.
 
     `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model in a
@@ -104,7 +104,7 @@ class Months:
     backtest: tuple[MonthScores, ...] = ()
 
 
-NO_MONTHS: Final = Months()
+NO_MONTHLY_SCORES: Final = MonthlyScores()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class LiveScores:
 
     days: tuple[DayScores, ...] = ()
     windows: tuple[WindowScores, ...] = ()
-    months: Months = NO_MONTHS
+    months: MonthlyScores = NO_MONTHLY_SCORES
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
