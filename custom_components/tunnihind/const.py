@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# Under this key, the data of a config entry maps each mode (live, demo or rehearsal) to a number. The ids of the
-# entry's statistics in a mode contain the number of this mode.
+# Under this key, the data of a config entry maps each mode (live, demo or rehearsal) to a number. The statistics that
+# the entry writes in a mode have the number of this mode in their ids.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"

@@ -43,7 +43,8 @@ class StoredState:
     def for_server(self, server: str | None) -> StoredState:
         """Return the data for `server`.
 
-        If the data come from another server, leave out its prices, VAT rate and clock.
+        If the data come from another server, leave out that server's description, its prices and the offset of its
+        clock.
         """
         if server == self.server:
             return self

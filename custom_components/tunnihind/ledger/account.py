@@ -16,7 +16,7 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# For 48 hours after a window's end, corrected prices and late readings still count.
+# For 48 hours after a window's end, corrected prices and late meter readings still change the window's figures.
 _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept separately. For older windows, one sum is kept for each day. For the oldest days, only one
-    sum is kept. `since` is the time when the account was opened, in UTC seconds.
+    Windows whose figures may still change are kept one by one. All other windows are kept as one sum for each day. All
+    days before the newest 62 share a single sum. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -128,7 +128,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the meter's readings. `readings` maps a slice of a window to the kWh that `meter` measured during it."""
+        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
         self._runs = [
             replace(
                 run,
@@ -140,7 +140,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
+        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
         return {
             hour
             for run in self._runs

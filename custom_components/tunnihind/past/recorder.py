@@ -84,8 +84,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the words for an entry in a statistic's id: zone, mode and number.
 
-    The words for the zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic
-    in a mode, the entry gets the lowest free number for this mode, and keeps this number.
+    The id contains no word for the zone Estonia, for the live mode or for the number 1. When an entry first writes a
+    statistic in a mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

@@ -8,8 +8,8 @@ has begun, changes of prices, settings or the clock don't move the window. After
 next occurrence.
 
 If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
-short, `decide` may add time to the window until the end of the span. Without this added time, a boiler could stay cold
-if prices are missing at midnight.
+short, `decide` may add time to the window until the end of the span. If `decide` added no time, a boiler could stay
+cold because prices were missing at midnight.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
@@ -25,7 +25,7 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. If pieces passed while the plan was off, and the plan allows shortened windows, `decide` adds time to replace
 these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished. So a machine that
-must run without a pause is not started twice.
+must run without a pause is not started again after an interruption.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
 a time before the span, `decide` ignores the window.

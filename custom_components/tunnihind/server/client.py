@@ -252,7 +252,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server whose answer follows the API's specification. If the server didn't describe itself, `about` is None."""
+    """A server that sent a valid forecast. If the server didn't describe itself, `about` is None."""
 
     url: str
     answer: ForecastAnswer
@@ -277,8 +277,8 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The host name comes from `url`, because the server may not know the host name that the household uses. Only the
-        paths come from the server's description.
+        The host name comes from `url`, because the server may not know the host name that the household uses. The path
+        of each zone comes from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}

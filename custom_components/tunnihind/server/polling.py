@@ -50,7 +50,7 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 class Contact:
     """The times of a server's last answer, and problems with the server's prices.
 
-    Instants are UTC seconds by the `EntryClock`.
+    Instants are UTC seconds on the `EntryClock`.
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` is the number of seconds by which the server's clock is ahead of
