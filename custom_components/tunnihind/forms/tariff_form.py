@@ -62,8 +62,8 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees. The keys are sections of the form. The form for a network package doesn't
-# ask for the hours of the day rate, because the operator has fixed these hours.
+# The settings that apply to all rows of fees. The keys of `_CONTRACT` are sections of the form. The form for a network
+# package doesn't ask for the hours of the day rate, because the operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {

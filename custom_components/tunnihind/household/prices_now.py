@@ -19,8 +19,8 @@ from ..server.answers import Band, ForecastAnswer
 
 # An average price over less than 24 hours would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# The list of prices covers today, tomorrow and seven days of forecast. One hour is added because the forecast ends an
-# hour after midnight. Another hour is added because the day of the clock change in autumn has 25 hours. A list of
+# The list of prices covers today, tomorrow and seven days of forecast. Two hours are added to these nine days, because
+# the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours. A list of
 # quarter-hour prices takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)

@@ -23,7 +23,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # 14 days after its end, a window no longer changes, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of days whose sums are kept separately. 62 days cover this month and the month before.
+# The number of days with a sum of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 

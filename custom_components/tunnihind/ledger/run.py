@@ -88,8 +88,8 @@ class StartedWindow:
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
-    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate at the window's start.
-    An unknown saving is None.
+    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate of the saving at the
+    window's start. An unknown saving is None.
 
     `readings` maps each measured slice of the pieces to the kWh that `meter` measured in the slice. Each slice lies in
     one quarter of an hour. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the

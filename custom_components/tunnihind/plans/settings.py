@@ -34,8 +34,8 @@ _PRICE_DECIMALS: Final = 6
 class PlanError(ValueError):
     """An error in a plan's settings.
 
-    `key` is the key of the translated message. `placeholders` contains all values that the message needs, except the
-    plan's name.
+    `key` is the translation key of the error's message. `placeholders` contains all values that the message needs,
+    except the plan's name.
     """
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
@@ -161,7 +161,8 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The next three functions also accept a stored form with an unknown `kind` from a newer version of the integration.
+# `goes_by_energy`, `goes_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown `kind` from a
+# newer version of the integration.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:

@@ -58,8 +58,8 @@ class Job:
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
     of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
-    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest solution is
-    chosen instead.
+    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest of these
+    solutions is chosen.
     """
 
     duration_s: int

@@ -56,7 +56,7 @@ class SteeredPlan:
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
-        """Return the plan after `change`.
+        """Return the plan with `change` applied.
 
         Raises ValueError if a new value is not allowed. Raises PlanError if a field is both set and cleared, or if the
         plan can't run.

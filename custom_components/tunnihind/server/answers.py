@@ -30,8 +30,8 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. The errors were measured in the
-    first `horizon_h` hours after the last settled price.
+    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. `mae` and `baseline_mae` cover
+    the first `horizon_h` hours after the last settled price.
     """
 
     mae: float

@@ -312,9 +312,10 @@ class Server:
 
     @property
     def unique_id(self) -> str:
-        """The server's id in Home Assistant. The id doesn't depend on the path, the VAT rate or the server's version.
+        """The server's id in Home Assistant.
 
-        The id of a rehearsal gets a suffix, because a rehearsal sends the installation id of a live server.
+        The server's id doesn't depend on the path, the VAT rate or the server's version. The id of a rehearsal has a
+        suffix, because a rehearsal sends the installation id of a live server.
         """
         return self.unique_id_of(self.zone)
 

@@ -19,7 +19,7 @@ KEEP_S: Final = 49 * HOUR_S
 # Prices are published up to the end of the next day. A settled price more than this many seconds ahead comes from a
 # server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before the pause ends, because the times of polls vary.
+# A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
 # The server counts a day as 24 hours. After the clock change in autumn, today and yesterday can be longer than two days
 # of 24 hours.

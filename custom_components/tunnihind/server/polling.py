@@ -224,8 +224,8 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
-        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may then have begun
-        or ended. If a request with `at_once` fails although the server has described itself before, raise
+        `at_once` if the server's clock has jumped or the wrong server answers. In both cases, a rehearsal may have
+        begun or ended. If a request with `at_once` fails although the server has described itself before, raise
         CannotConnect.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
