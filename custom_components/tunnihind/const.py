@@ -29,7 +29,7 @@ EUR_PER_KWH: Final = "EUR/kWh"
 CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
-# Each constant below is true if Home Assistant has the feature in the constant's name. A `KNOWS_` constant can be
+# Each `KNOWS_` constant is true if Home Assistant has the feature in the constant's name. A `KNOWS_` constant can be
 # removed when hacs.json requires a version of Home Assistant with its feature.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
 # Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`, and could not handle

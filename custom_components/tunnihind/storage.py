@@ -70,7 +70,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the data after a short delay. If newer data arrive in the meantime, store only the newer data."""
+        """Store the data after a short delay. If newer data arrive during the delay, store only the newer data."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:

@@ -47,7 +47,8 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals. Figures without VAT have fewer decimals.
+# The rate table's figures with VAT are rounded to this many decimals. The rate table's figures without VAT have fewer
+# than 4 decimals.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")

@@ -128,7 +128,10 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price in EUR/kWh. Parts of 0 are left out, but a known market price is always listed."""
+    """Return the parts of a price in EUR/kWh.
+
+    Parts with a price of 0 are left out, but a known market price is always listed.
+    """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)

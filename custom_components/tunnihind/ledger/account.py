@@ -101,7 +101,10 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The earliest time (UTC seconds) whose price is still needed. If no price is needed, the value is None."""
+        """The earliest time (UTC seconds) whose price the account still needs.
+
+        If no price is needed, the value is None.
+        """
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 

@@ -166,7 +166,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read the readings that the ledger lacks from the meters' statistics, and return whether there were any."""
+        """Read missing meter readings from the meters' statistics, and return whether any were found."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s

@@ -7,9 +7,9 @@ Until a window begins, each call of `decide` searches for the best window again 
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
 next occurrence.
 
-If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
-short, `decide` may add time to the window until the end of the span. If `decide` added no time, a boiler could stay
-cold because prices were missing at midnight.
+If prices are published late, a window may begin although it is shorter than the plan's duration. If a window has begun
+and is too short, `decide` may add time to the window until the end of the span. If `decide` added no time to shortened
+windows, missing prices at midnight could leave a boiler cold.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
@@ -46,8 +46,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences that open in the next 8 days, because hardly any later price is known. Even a weekly
-# plan has at least one occurrence in 8 days.
+# `decide` looks for occurrences that open in the next 8 days, because hardly any price beyond 8 days is known. Even a
+# weekly plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 

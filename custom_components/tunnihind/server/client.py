@@ -54,7 +54,7 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. If the pause were longer, Home Assistant would notice too late
+# The longest pause between requests to a failing server. After a longer pause, Home Assistant would notice too late
 # that the server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
 # The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
@@ -160,8 +160,8 @@ class Client:
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        A period is `step_s` seconds long. A day counts as 24 hours, and `days` is from 2 to 14. Raises CannotConnect,
-        NotTunnihind and InvalidResponse.
+        A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
+        CannotConnect, NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:

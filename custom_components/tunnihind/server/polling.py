@@ -14,8 +14,8 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour, so an older answer comes from a cache in front of a failed
-# server.
+# A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
+# in front of a failed server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
 # description.
@@ -177,7 +177,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. The server may request a longer pause of up to an hour.
+        The pause grows with each failure. If the server requests a longer pause, the result is the requested pause, but
+        at most an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
