@@ -23,7 +23,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # 14 days after its end, a window no longer changes, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of days with a sum of their own. 62 days cover this month and the month before.
+# The number of newest days whose sums are kept one by one. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
@@ -123,7 +123,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
+        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -260,7 +260,7 @@ class Account:
     def _close(self, prices: SettledPrices, now: int) -> None:
         """When a window no longer changes, add it to the sums of its days.
 
-        Merge the sums of the oldest days into one.
+        Merge the sums of the oldest days into a single sum.
         """
         for run in list(self._runs):
             age_s = now - run.end

@@ -52,7 +52,7 @@ class Ledger:
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
+        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():

@@ -271,7 +271,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Keep the pieces that have begun, and choose the later pieces again with the newest prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
-    if not begun:  # the clock was set back
+    if not begun:  # the clock was set back to a time before the window
         return run
     begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, run, begun[-1], now)
     bounds = first_quarter(max(now, begun[-1][1])), run.span.closes

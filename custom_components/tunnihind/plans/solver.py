@@ -149,8 +149,8 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Divide `bounds` into steps, and return the prices of the steps.
 
-    If no price within `bounds` is known, return None. The length of a step in seconds divides `step_s`, both ends of
-    the result and the times of all price changes without a remainder.
+    If no price within `bounds` is known, return None. The length of a step in seconds is a common divisor of `step_s`,
+    both ends of the result and the times of all price changes.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)

@@ -78,7 +78,10 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with the new form `form`. If `form` differs from the old form, all changes end."""
+        """Return the plan with the new form `form`.
+
+        If `form` differs from the old form, all changes of the plan end.
+        """
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
