@@ -12,6 +12,6 @@ if KNOWS_TRIGGERS:
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:
     """Return the class of each condition, keyed by the condition's name.
 
-    If Home Assistant is too old, return no conditions.
+    If Home Assistant is older than 2026.7, return no conditions.
     """
     return CONDITIONS if KNOWS_TRIGGERS else {}

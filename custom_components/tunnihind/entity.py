@@ -161,7 +161,10 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan, and is available if the plan's settings are valid, even if no price is known."""
+    """An entity that changes a plan.
+
+    The entity is available if the plan's settings are valid, even if no price is known.
+    """
 
     @property
     def plan(self) -> SteeredPlan | None:
@@ -278,10 +281,11 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Make and store `change` in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
+    """Apply `change` to all `plans`, and store the changed plans.
 
-    If the change is not allowed for one of the plans, raise Refusal and change no plan. The error's text names the
-    plan, the field and the allowed values.
+    Each plan in `plans` is a pair of the plan's coordinator and the id of the plan's subentry. If the change is not
+    allowed for one of the plans, raise Refusal and change no plan. The error's text names the plan, the field and the
+    allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -75,7 +75,10 @@ class ForeignAnswer(NotTunnihind, key="foreign_answer"):
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices. Tunnihind's API specification doesn't require this endpoint."""
+    """The server has no endpoint for past prices.
+
+    Tunnihind's API specification doesn't require an endpoint for past prices.
+    """
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):

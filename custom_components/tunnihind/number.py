@@ -30,7 +30,8 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# This entity is not a configuration entity, because automations set the energy before each charge of a car.
+# The entity for the energy is not a configuration entity, because automations set the energy before each charge of a
+# car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,

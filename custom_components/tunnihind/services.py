@@ -11,7 +11,7 @@ _QUESTIONS: Final = {
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
 }
-# These actions change data, so an automation may call them without using their answers.
+# The actions in `_CHANGES` change data, so an automation may call these actions without using their answers.
 _CHANGES: Final = {
     "import_prices": (import_past.PRICES_SCHEMA, import_past.import_prices),
     "import_costs": (import_past.COSTS_SCHEMA, import_past.import_costs),

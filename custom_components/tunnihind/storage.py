@@ -43,7 +43,8 @@ class StoredState:
     def for_server(self, server: str | None) -> StoredState:
         """Return the data for `server`.
 
-        If the data come from another server, leave out its prices, VAT rate and clock.
+        If the data come from another server, leave out that server's description, its prices and the offset of its
+        clock.
         """
         if server == self.server:
             return self
@@ -69,7 +70,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the data after a short delay. If newer data arrive in the meantime, store only the newer data."""
+        """Store the data after a short delay. If newer data arrive during the delay, store only the newer data."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:

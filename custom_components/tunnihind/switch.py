@@ -12,7 +12,8 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# This switch is a configuration entity, so that a command like "turn off everything here" doesn't turn off the plan.
+# A plan's switch is a configuration entity, so that a command like "turn off everything here" doesn't turn off the
+# plan.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 

@@ -12,6 +12,6 @@ if KNOWS_TRIGGERS:
 async def async_get_triggers(hass: HomeAssistant) -> dict[str, type[Trigger]]:
     """Return the class of each trigger, keyed by the trigger's name.
 
-    If Home Assistant is too old, return no triggers.
+    If Home Assistant is older than 2026.7, return no triggers.
     """
     return TRIGGERS if KNOWS_TRIGGERS else {}

@@ -96,10 +96,10 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the ids of the entry and of the subentry of each plan in the call's target. Each plan occurs once.
+    """Return the ids of the entry and of the subentry of each plan in the call's target.
 
-    An entity or a device in the target must belong to a plan. An area, a floor or a label in the target selects all its
-    plans. Raises Refusal.
+    The result contains each plan only once. Each entity or device in the target must belong to a plan. An area, a floor
+    or a label in the target selects all its plans. Raises Refusal.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)

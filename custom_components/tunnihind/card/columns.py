@@ -43,15 +43,15 @@ class PriceColumns(Columns):
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
-    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the colours divide the values of `price` into five groups of equal size. `market` is the market price in EUR/kWh
-    without VAT: the settled price or the forecast's median.
+    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds
+    between the colours, the values of `price` are divided into five groups of equal size. `market` is the market price
+    in EUR/kWh without VAT: the settled price or the forecast's median.
 
-    `charges` lists each set of fees once, even if the set applies in several periods. Each set maps the name of a fee
-    to its amount in EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are
-    left out. A fee includes VAT only if the household's contract states the fee with VAT. For each period, `charged`
-    contains the index of the period's set in `charges`. To compute the VAT, subtract `market` and the fees from
-    `price`.
+    `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
+    names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
+    excise. Fees of zero are left out. A fee includes VAT only if the household's contract states the fee with VAT. For
+    each period, `charged` contains the index of the period's set in `charges`. To compute the VAT, subtract `market`
+    and the fees from `price`.
     """
 
     level: list[int | None]
@@ -127,7 +127,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     """Return the colour of each price, as described in `PriceColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
-    to the household price in every period, and the mean of these household prices separates two colours.
+    to the household price in every period. The mean of these household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

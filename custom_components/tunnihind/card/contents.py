@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
-The card relies on the types below. Instants are whole UTC seconds by the `EntryClock`. Household prices and selling
-prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the contents in each
-state. A test compares the examples with the code.
+The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
+prices and selling prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the
+contents in each state. A test compares the examples with the code.
 """
 
 from collections.abc import Mapping
@@ -73,16 +73,16 @@ class CardContents(CardBeginning):
     """The card's contents for a loaded entry.
 
     The first event of a subscription contains all fields. Each later event contains only the changed fields. While
-    `state` is neither `ready` nor `no_price`, an event contains only `state`. The card then keeps the last values of
-    all other fields.
+    `state` is neither `ready` nor `no_price`, an event contains only `state`. After an event with only `state`, the
+    card keeps the last values of all other fields.
 
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. Except in a
     rehearsal, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor "Data
-    problem". `lost_since` is the time of the server's last fresh answer. If the server is reachable, `lost_since` is
-    None. `stale_since` is the time at which the forecast became too old. If `problems` doesn't contain
-    `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per
-    kWh. `currency` is the currency of all prices.
+    problem". `lost_since` is the time of the server's last answer that was less than an hour old. If the server is
+    reachable, `lost_since` is None. `stale_since` is the time at which the forecast became too old. If `problems`
+    doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents`
+    or `euros` per kWh. `currency` is the currency of all prices.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household

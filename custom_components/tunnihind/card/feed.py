@@ -32,7 +32,7 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# The contents include this field only while the entry is loaded.
+# The contents include the field `prices` only while the entry is loaded.
 _PRICES: Final = "prices"
 # A request for past prices covers this many days, including today.
 _DAYS: Final = 14
@@ -222,7 +222,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    `_subscribe` describes the message and the errors. Here, `not_found` may also mean that the entry is not loaded.
+    The docstring of `_subscribe` describes the message and the errors. For this command, the error `not_found` may also
+    mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

@@ -23,9 +23,9 @@ class _Files(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
     The files' addresses contain no host name, so that they also work over https and behind a proxy. Because browsers
-    cache the files for up to a month, each address contains a version that changes with the files. The version is the
-    folder in the address. All files share one folder, because browsers load an imported file from the folder of the
-    file that imports it. If a browser requests an old version, the newest version of the file is sent.
+    cache the files for up to a month, each address contains a version that changes with the files. In each address, the
+    name of the folder is the version. All files share one folder, because browsers load an imported file from the
+    folder of the file that imports it. If a browser requests an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

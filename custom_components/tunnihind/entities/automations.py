@@ -232,8 +232,8 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
 
-    Without this function, an automation would silently ignore a wrong device or entity. The areas, floors and labels in
-    a target are not checked, because an area may contain any entities.
+    Without this check, an automation would silently ignore a wrong device or entity. The areas, floors and labels in a
+    target are not checked, because an area may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

@@ -97,7 +97,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
     The server computes the saving. If the sensor is enabled, it requests the saving from the server once an hour,
-    because no other entity needs it.
+    because no other entity requests the saving.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:

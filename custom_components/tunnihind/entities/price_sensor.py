@@ -22,9 +22,9 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO contains the prices of at most this
-# many periods. The prices of four days of quarter-hours take about 20 kB. Together, both lists of the sensor
-# `price_list` take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO contains at most `MOST_POINTS`
+# prices. The prices of four days of quarter-hours take about 20 kB. Together, both lists of the sensor `price_list`
+# take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -138,7 +138,7 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # Without this attribute, the energy optimizer HAEO would interpolate between the prices.
+        # The energy optimizer HAEO would interpolate between the prices without the attribute `interpolation_mode`.
         "interpolation_mode": "previous",
     }
 

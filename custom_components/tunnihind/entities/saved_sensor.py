@@ -196,8 +196,8 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     def last_reset(self) -> datetime | None:
         """The time at which the sensor's all-time sum began at zero.
 
-        If the sensor shows no all-time sum, the value is None. Without this time, Home Assistant's statistics would
-        count a new start of the sum at zero as a loss.
+        If the sensor shows no all-time sum, the value is None. If this time stayed the same when the sum starts again
+        at zero, Home Assistant's statistics would count a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

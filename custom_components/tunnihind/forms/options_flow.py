@@ -74,7 +74,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
-    Deductions that apply from other dates are kept. If the household no longer sells electricity, all deductions are
+    Stored deductions with another first day are kept. If the household no longer sells electricity, all deductions are
     removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
@@ -101,7 +101,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the fees of one row. If there are several rows, first ask which row to change."""
+        """Change the fees of one row. If there are several rows of fees, first ask which one to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None

@@ -47,7 +47,8 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals. Figures without VAT have fewer decimals.
+# The rate table's figures with VAT are rounded to this many decimals. The rate table's figures without VAT have fewer
+# than 4 decimals.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,8 +63,8 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees. The keys are sections of the form. The form for a network package doesn't
-# ask for the hours of the day rate, because the operator has fixed these hours.
+# The settings that apply to all rows of fees. The keys of `_CONTRACT` are sections of the form. The form for a network
+# package doesn't ask for the hours of the day rate, because the operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -158,7 +159,7 @@ class RowForm:
         return vol.Schema(fields)
 
     def _row(self, name: str) -> Mapping[str, _Field]:
-        lowest = {"margin": -_MOST_CENTS}  # the supplier may give a discount
+        lowest = {"margin": -_MOST_CENTS}  # negative if the supplier gives a discount
         vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
         return vat | {key: price(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
 

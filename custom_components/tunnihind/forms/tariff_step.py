@@ -128,7 +128,10 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price in EUR/kWh. Parts of 0 are left out, but a known market price is always listed."""
+    """Return the parts of a price in EUR/kWh.
+
+    Parts with a price of 0 are left out, but a known market price is always listed.
+    """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
@@ -163,7 +166,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # the typed figures are incomplete
+    except (TypeError, ValueError) as error:  # some of the figures are still missing
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -241,9 +244,9 @@ class TariffStep(ConfigEntryBaseFlow):
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
         """Return the options that follow from the typed figures, or the form to show again.
 
-        If the form is shown again, the first result is empty. If the form isn't shown again, the second result is None.
-        The form is shown again if it contains errors, or if the household has to confirm the figures of another package
-        or date. `others` are the household's other rows of fees.
+        If the form is shown again, the returned options are empty. If the form isn't shown again, the returned form is
+        None. The form is shown again if it contains errors, or if the household has to confirm the figures of another
+        package or date. `others` are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}

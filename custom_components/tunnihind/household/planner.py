@@ -102,7 +102,7 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off or differ from their forms."""
+        """The plans that are switched off, and the plans with values that entities or actions have changed."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:

@@ -19,8 +19,9 @@ from ..server.answers import Band, ForecastAnswer
 
 # An average price over less than 24 hours would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight, and
-# the day of the clock change in autumn has 25 hours. A list of quarter-hour prices takes 77 kB.
+# The list of prices covers today, tomorrow and seven days of forecast. Two hours are added to these nine days, because
+# the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours. A list of
+# quarter-hour prices takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
@@ -128,7 +129,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours. If a price is missing, the sequence is empty."""
+        """The periods of the next `hours_ahead` hours. If one of these periods has no price, the sequence is empty."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -136,22 +137,25 @@ class PricesNow:
 
     @cached_property
     def today(self) -> Day:
-        """The current Tallinn day."""
+        """The current calendar day in Tallinn."""
         return day_at(self.now)
 
     @cached_property
     def tomorrow(self) -> Day:
-        """The Tallinn day after today."""
+        """The next calendar day in Tallinn."""
         return day_at(self.now, days_later=1)
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's average, lowest and highest price. Until all prices are published, the value is None."""
+        """Today's average, lowest and highest price. Until all of today's prices are published, the value is None."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's average, lowest and highest price. Until all prices are published, the value is None."""
+        """Tomorrow's average, lowest and highest price.
+
+        Until all of tomorrow's prices are published, the value is None.
+        """
         return self._published(self.tomorrow)
 
     @property
@@ -168,7 +172,10 @@ class PricesNow:
 
     @property
     def is_cheap(self) -> bool | None:
-        """Return whether the current period is among today's cheap hours. If a price is missing, return None."""
+        """Return whether the current period is among today's cheap hours.
+
+        If one of today's periods has no price, return None.
+        """
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None
@@ -199,7 +206,10 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, from the day of the newest answer on. `listed` changes only with a new answer."""
+        """All periods with a price, from the day of the newest answer on.
+
+        The periods in `listed` change only when the server sends a new answer or a contract changes.
+        """
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
@@ -219,7 +229,10 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's published and predicted periods in `levels`. If a period is missing, the sequence is empty."""
+        """Today's published and predicted periods in `levels`.
+
+        If one of today's periods has no price, the sequence is empty.
+        """
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 

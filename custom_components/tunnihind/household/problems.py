@@ -15,7 +15,8 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes prices at about 14:00 local time. The market's rules allow a delay until 15:30.
+# The market publishes prices at about 14:00 local time. The market's rules allow the publication to be delayed until
+# 15:30.
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check also reports a forecast as stale after 3 hours.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
@@ -66,12 +67,12 @@ def _published_day(prices: PricesNow) -> Day:
 def _forecast_is_missing(prices: PricesNow) -> bool:
     """Return whether the server's answer has no forecast for any period that starts after now.
 
-    A forecast for a period that has begun does not count, because this forecast may be old.
+    Forecasts for periods that have begun are ignored, because they may be old.
     """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's clock. If there is no forecast, return False."""
+    """Return whether the forecast is too old according to the server's clock. If there is no forecast, return False."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

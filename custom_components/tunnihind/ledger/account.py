@@ -16,14 +16,14 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# For 48 hours after a window's end, corrected prices and late readings still count.
+# For 48 hours after a window's end, corrected prices and late meter readings still change the window's figures.
 _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # 14 days after its end, a window no longer changes, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of days whose sums are kept separately. 62 days cover this month and the month before.
+# The number of newest days whose sums are kept one by one. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept separately. For older windows, one sum is kept for each day. For the oldest days, only one
-    sum is kept. `since` is the time when the account was opened, in UTC seconds.
+    Windows whose figures may still change are kept one by one. All other windows are kept as one sum for each day. All
+    days before the newest 62 share a single sum. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -101,7 +101,10 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The earliest time (UTC seconds) whose price is still needed. If no price is needed, the value is None."""
+        """The earliest time (UTC seconds) whose price the account still needs.
+
+        If no price is needed, the value is None.
+        """
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
@@ -120,7 +123,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
+        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -128,7 +131,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the meter's readings. `readings` maps a slice of a window to the kWh that `meter` measured during it."""
+        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
         self._runs = [
             replace(
                 run,
@@ -140,7 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
+        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
         return {
             hour
             for run in self._runs
@@ -257,7 +260,7 @@ class Account:
     def _close(self, prices: SettledPrices, now: int) -> None:
         """When a window no longer changes, add it to the sums of its days.
 
-        Merge the sums of the oldest days into one.
+        Merge the sums of the oldest days into a single sum.
         """
         for run in list(self._runs):
             age_s = now - run.end

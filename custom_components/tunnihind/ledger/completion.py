@@ -34,7 +34,7 @@ _LONGEST_HOLE_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
 # after the replacement of a meter may be much too high.
 _MOST_KW: Final = 100.0
-# The longest accepted time between a window and the nearest reading.
+# The longest accepted time between a window and the nearest meter reading.
 _SILENT_S: Final = 24 * HOUR_S
 
 
@@ -166,7 +166,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read the readings that the ledger lacks from the meters' statistics, and return whether there were any."""
+        """Read missing meter readings from the meters' statistics, and return whether any were found."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s

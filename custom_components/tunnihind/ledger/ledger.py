@@ -52,7 +52,7 @@ class Ledger:
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the slices of windows before `until` (UTC seconds) that lack a reading, keyed by their meter's id."""
+        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -60,12 +60,12 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add the meter's readings. `readings` maps a slice of a window to the kWh that `meter` measured during it."""
+        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of the hours before `now` (UTC seconds) whose prices finished windows still lack."""
+        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )

@@ -23,8 +23,8 @@ _KWH_DECIMALS: Final = 6
 class Amounts:
     """An amount of energy in kWh, with its cost and savings in EUR.
 
-    `saved` is the saving compared with starting at once. `below_mean` is the saving compared with the mean price of the
-    day. A negative saving is a loss.
+    `saved` is the saving compared with starting the device at once. `below_mean` is the saving compared with the mean
+    price of the day. A negative saving is a loss.
     """
 
     kwh: float = 0.0
@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The total energy, cost and savings of some windows.
 
-    `even` is computed for an imaginary device that always uses 1 kW. So the energy of `even` in kWh equals the running
-    time in hours. `used` is computed for the energy that the plan's own device used. `unread_h` is the number of hours
-    for which the energy of the plan's own device is unknown.
+    `even` contains the amounts for an imaginary device that always uses 1 kW. So the energy of `even` in kWh equals the
+    running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the
+    number of hours for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -88,12 +88,12 @@ class StartedWindow:
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
-    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate at the window's start.
-    An unknown saving is None.
+    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate of the saving at the
+    window's start. An unknown saving is None.
 
-    `readings` maps slices of the pieces to the kWh that `meter` measured during them. Each slice lies in one quarter of
-    an hour. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is assumed
-    to stop when it has used this energy.
+    `readings` maps each measured slice of the pieces to the kWh that `meter` measured in the slice. Each slice lies in
+    one quarter of an hour. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the
+    device is assumed to stop when it has used this energy.
     """
 
     window: Piece
@@ -128,8 +128,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device needs at `now`. If the needed energy has fallen, the earlier value is
-        kept, because the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. If `energy_kwh` is less than the window's energy, the
+        window's energy stays the same, because the device has already used a part of it.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:

@@ -45,7 +45,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour has no price or no cost.
+    """An hour without a price or a cost, with the reason.
 
     `parts` lists all parts of the price for which no rate is known.
     """
@@ -167,8 +167,8 @@ class PaidPrices:
 class SumRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour. If the cost was removed, `cost` is None. `total` is the sum of the costs of this
-    hour and all earlier hours.
+    `cost` is the cost of one hour. `cost` is None if the hour no longer has a rate or a meter reading. `total` is the
+    sum of the costs of this hour and all earlier hours.
     """
 
     cost: float | None

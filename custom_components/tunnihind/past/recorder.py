@@ -82,10 +82,10 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the words for an entry in a statistic's id: zone, mode and number.
+    """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
-    The words for the zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic
-    in a mode, the entry gets the lowest free number for this mode, and keeps this number.
+    The id doesn't mention the zone Estonia, the live mode or the number 1. When an entry first writes a statistic in a
+    mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

@@ -143,10 +143,11 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started. If `then` is None, the new table itself applies.
+    `then` is the table for one piece fewer, because one piece fewer may start after a piece has started. If any number
+    of pieces is allowed, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # filled backwards: the first row applies after the last step
+    off, on = [nothing_left], [nothing_left]  # in reverse order, from the time after the last step
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

@@ -7,9 +7,9 @@ Until a window begins, each call of `decide` searches for the best window again 
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
 next occurrence.
 
-If prices are published late, a window may begin although it is shorter than the plan's duration. If a window began too
-short, `decide` may add time to the window until the end of the span. Without this added time, a boiler could stay cold
-if prices are missing at midnight.
+If prices are published late, a window may begin although it is shorter than the plan's duration. If a window has begun
+and is too short, `decide` may add time to the window until the end of the span. If `decide` added no time to shortened
+windows, missing prices at midnight could leave a boiler cold.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
@@ -25,7 +25,7 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. If pieces passed while the plan was off, and the plan allows shortened windows, `decide` adds time to replace
 these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished. So a machine that
-must run without a pause is not started twice.
+must run without a pause is not started again after an interruption.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
 a time before the span, `decide` ignores the window.
@@ -46,8 +46,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences that open in the next 8 days, because hardly any later price is known. Even a weekly
-# plan has at least one occurrence in 8 days.
+# `decide` looks for occurrences that open in the next 8 days, because hardly any price beyond 8 days is known. Even a
+# weekly plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -271,7 +271,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Keep the pieces that have begun, and choose the later pieces again with the newest prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
-    if not begun:  # the clock was set back
+    if not begun:  # the clock was set back to a time before the window
         return run
     begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, run, begun[-1], now)
     bounds = first_quarter(max(now, begun[-1][1])), run.span.closes

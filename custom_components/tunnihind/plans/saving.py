@@ -13,32 +13,40 @@ running time that falls into this hour. The median of the saving is assumed to b
 medians.
 
 The saving is assumed to have a split normal distribution too. The variance of the saving above its median is the sum of
-u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times one of the two standard
-deviations of its price: the one above p50 if the weight is positive, and the one below p50 if it is negative. Below the
-median of the saving, the formula for the variance is the same, but each u_i contains the other standard deviation.
+u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a standard deviation of
+the hour's price. If the weight is positive, the standard deviation above p50 is used. If the weight is negative, the
+standard deviation below p50 is used. Below the median of the saving, the formula for the variance is the same, but each
+u_i contains the other standard deviation.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
 the errors of the server's walk-forward forecasts from July 2024 to June 2025. The server issued one forecast each day
 at 09:00 UTC, for 71 hours. The fit used all pairs of hours that were at most 59 hours apart. The benchmark
 `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a positive saving for many kinds of plans. The
-benchmark checked 24 thousand windows in each of two half-years, with 48 hours of forecast.
+benchmark checked 24 thousand windows in each of two half-years, with 48 hours of forecast. These percentages of the
+savings and prices were between p10 and p90:
 
-From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
-p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
-were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the
-forecast's own intervals were too narrow. `bench_saving.py` also sorted its windows by their chance of a positive saving
-into six groups with mean chances from 56% to 99%. In each group, the mean chance and the percentage of windows that
-saved money differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
+    July to December     2024   2025
+    savings               75%    81%
+    hourly prices         75%    80%
+    24-hour averages      76%    81%
+
+So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the forecast's own intervals were
+too narrow. `bench_saving.py` also sorted its windows by their chance of a positive saving into six groups with mean
+chances from 56% to 99%. In each group, the mean chance was compared with the percentage of windows that saved money.
+The two figures differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
 
 The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not
 used here, because they are no better than the formulas above. `bench_scenarios.py --plans` compared the price paths
-with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on. On average, the
-formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and p90. The mean chance
-from the formulas and the mean chance from the price paths differed by less than .01. From July 2025 on, the chances had
-a Brier score of .103 with the formulas and of .105 with the paths. From September 2024 on, the Brier score of the
-chances was .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were between p10 and p90
-with the formulas, and 81% with the paths. From September 2024 on, 76% of the savings were between p10 and p90 with the
-formulas, and 71% with the paths.
+with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on:
+
+    days from                                 September 2024   July 2025
+    Brier score of the chances, formulas                .100        .103
+    Brier score of the chances, price paths             .100        .105
+    savings between p10 and p90, formulas                76%         83%
+    savings between p10 and p90, price paths             71%         81%
+
+On average, the formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and p90.
+The mean chance from the formulas and the mean chance from the price paths differed by less than .01.
 """
 
 import math

@@ -26,16 +26,16 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit in cents, divided by 100, could differ
-# slightly from an equal price.
+# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit that was converted from cents could
+# differ slightly from an equal price.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
     """An error in a plan's settings.
 
-    `key` is the key of the translated message. `placeholders` contains all values that the message needs, except the
-    plan's name.
+    `key` is the translation key of the error's message. `placeholders` contains all values that the message needs,
+    except the plan's name.
     """
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
@@ -99,8 +99,8 @@ class PlanSettings:
     quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan covers all hours below or above
     a price limit. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces.
     If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be, or
-    on which a plan without a deadline may start. In `weekdays`, Monday is 0. At least one day is chosen. `days` is the
-    number of days among which the plan may choose.
+    on which a plan without a deadline may start. In `weekdays`, Monday is 0. `weekdays` contains at least one day.
+    `days` is the number of days among which the plan may choose.
 
     `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
     the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
@@ -161,7 +161,8 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The next three functions also accept a stored form with an unknown `kind` from a newer version of the integration.
+# `goes_by_energy`, `goes_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown `kind` from a
+# newer version of the integration.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:

@@ -15,19 +15,19 @@ count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
-price is the average price of the cheapest solution in the whole span, including past hours. If past hours did not
-count, the window could be put off again and again while the best hours pass. Among the solutions within the tolerance,
-the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
-solution is within the tolerance, the rules for jobs without a tolerance apply.
+price is the average price of the cheapest solution in the whole span, including past hours. If the least average price
+left out past hours, the window could be put off again and again while the best hours pass. Among the solutions within
+the tolerance, the solution that ends first is chosen. If several solutions within the tolerance have the same earliest
+end, or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all rules prefer late solutions to early solutions. Among the solutions within the
-tolerance, the solution that starts last is then chosen.
+If `prefer_latest` is true, all rules prefer late solutions to early solutions. For example, the solution that starts
+last is chosen among the solutions within the tolerance.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
 and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
-never begin or end within a step. If two pieces began or ended within steps, a shift of both times by a quarter of an
-hour would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of
-an hour long, because the best solution may begin or end at any quarter of an hour.
+never begin or end within a step. If two pieces of a solution begin or end within steps, moving both of these times by a
+quarter of an hour gives a better solution: a cheaper one, or an earlier one at the same cost. If a job has a tolerance,
+each step is a quarter of an hour long, because the best solution may begin or end at any quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until it starts. One search of the whole span is
@@ -58,8 +58,8 @@ class Job:
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
     of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
-    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest solution is
-    chosen instead.
+    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest of these
+    solutions is chosen.
     """
 
     duration_s: int
@@ -149,8 +149,8 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Divide `bounds` into steps, and return the prices of the steps.
 
-    If no price within `bounds` is known, return None. `step_s`, both ends of the result, and the times of all price
-    changes are multiples of the step's length.
+    If no price within `bounds` is known, return None. The length of a step in seconds is a common divisor of `step_s`,
+    both ends of the result and the times of all price changes.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -178,8 +178,8 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs two cache entries: one for its whole span, and one for the remaining time of the span. Even if the prices
-# of ten plans change, the cache has room for the entries with old and with new prices.
+# A plan needs two cache entries: one for its whole span, and one for the remaining time of the span. The cache has room
+# for the entries of ten plans with their old prices and with their new prices.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
@@ -201,7 +201,8 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # At first, any number of pieces is allowed, because a search without a limit is faster and often finds few pieces.
+    # The first search allows any number of pieces, because a search without a limit is faster and often finds few
+    # pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -239,8 +240,8 @@ class _Search:
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best pieces, and the number of pieces that count towards `most_pieces`.
 
-        If the job has a tolerance, and the cheapest solution of the whole span has more pieces, return the number of
-        pieces in the cheapest solution.
+        If the job has a tolerance, the returned number is at least the number of pieces in the cheapest solution of the
+        whole span.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

@@ -9,11 +9,11 @@ each span ends one day after its start, at the same time of day. If a plan has o
 before its deadline, at the same time of day. If a plan has an earliest time and a deadline, each span begins at the
 earliest time and ends at the next deadline.
 
-If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. A span without a
-deadline closes one or two days later than with `days` = 1. Spans never overlap. If the plan has a deadline, no span
-opens before the previous deadline. If the plan has no deadline, no span closes after the start of the next span. If
-every day of the week is chosen, no span is longer than one day. `weekdays` are the days of the week on which the
-deadline may be, or on which a span without a deadline may open.
+If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. If `days` is 2 or 3, a
+span without a deadline closes one or two days later than with `days` = 1. Spans never overlap. If the plan has a
+deadline, no span opens before the previous deadline. If the plan has no deadline, no span closes after the start of the
+next span. If every day of the week is chosen, no span is longer than one day. `weekdays` are the days of the week on
+which the deadline may be, or on which a span without a deadline may open.
 
 A span depends only on its date and the plan's settings, not on the present time. If the clock skips a whole span in
 spring, like a span from 03:30 to 04:00, the plan has no occurrence on that day.

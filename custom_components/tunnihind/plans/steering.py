@@ -56,7 +56,7 @@ class SteeredPlan:
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
-        """Return the plan after `change`.
+        """Return the plan with `change` applied.
 
         Raises ValueError if a new value is not allowed. Raises PlanError if a field is both set and cleared, or if the
         plan can't run.
@@ -78,7 +78,10 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with the new form `form`. If `form` differs from the old form, all changes end."""
+        """Return the plan with the new form `form`.
+
+        If `form` differs from the old form, all changes of the plan end.
+        """
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:

@@ -1,4 +1,4 @@
-"""The billing of bought electricity, and contracts for selling electricity."""
+"""A household's billing for the electricity that it buys, and its contracts for selling electricity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """The billing of bought electricity.
+    """The way in which a household is billed for the electricity that it buys.
 
     `billed_by` is the length of a billing period. `levels_by` is the length of the periods for which price levels and
     ranks are computed.

@@ -70,5 +70,5 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    # The object is cached, because it keeps the holidays that the `holidays` library has computed.
+    # The `HolidayBase` object is cached, because it keeps the holidays that the `holidays` library has computed.
     return holidays.country_holidays(zone)

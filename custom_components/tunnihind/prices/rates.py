@@ -59,9 +59,9 @@ class NetworkRates:
 class Entry[Rate]:
     """A rate in the table `rates.json`.
 
-    The rate applies from `since` to `until`, both days included. If the last day is unknown, `until` is None. `as_of`
-    is the day on which somebody last read the source. If another source states a different rate, `disputed` is that
-    rate in c/kWh.
+    The rate applies from `since` to `until`, both days included. If the last day of the rate is unknown, `until` is
+    None. `as_of` is the day on which somebody last read the source. If another source states a different rate,
+    `disputed` is that rate in c/kWh.
     """
 
     rate: Rate

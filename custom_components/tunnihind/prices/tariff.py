@@ -22,10 +22,10 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. Without a
-# limit, an import of past years would fill the memory.
+# The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If the
+# cache had no limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
-# The supplier bills these parts of the price, and the network operator bills all other parts.
+# The parts of the price that the supplier bills. The network operator bills all other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
@@ -35,8 +35,8 @@ class TariffRow:
 
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If the default VAT rate applies,
     `vat_rate` is None. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
-    `rates.json` replace the row's figures. `compared_on` is the day on which the household last confirmed old rates of
-    `rates.json`.
+    `rates.json` replace the row's figures. `compared_on` is the day on which the household last compared the rates of
+    `rates.json` with an invoice.
     """
 
     valid_from: date | None = None

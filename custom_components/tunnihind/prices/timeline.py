@@ -70,8 +70,8 @@ class Timeline:
     def at_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.
 
-        An hour gets the mean price of its quarters. If a quarter is missing, its hour is left out. A quarter gets the
-        price of its hour.
+        An hour gets the mean price of its quarters. If the price of a quarter is unknown, the quarter's hour is left
+        out. A quarter gets the price of its hour.
         """
         if step_s == self.step_s:
             return self

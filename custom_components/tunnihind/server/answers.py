@@ -30,8 +30,8 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. The errors were measured in the
-    first `horizon_h` hours after the last settled price.
+    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. `mae` and `baseline_mae` cover
+    the first `horizon_h` hours after the last settled price.
     """
 
     mae: float
@@ -45,9 +45,9 @@ class PlanScore:
     """The savings of four-hour plans and of a boiler, if both follow the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    `share` results from plans in the next day's four hours with the lowest forecasts. `baseline` results from plans in
-    the four hours that were cheapest one week earlier. `week` results from plans in the hours with the lowest forecasts
-    of the next seven days. If no full week has been scored yet, `week` is None.
+    `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
+    saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
+    the hours with the lowest forecasts in the next seven days. If no full week has been scored yet, `week` is None.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible yearly saving.

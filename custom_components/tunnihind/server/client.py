@@ -54,7 +54,7 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. If the pause were longer, Home Assistant would notice too late
+# The longest pause between requests to a failing server. After a longer pause, Home Assistant would notice too late
 # that the server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
 # The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
@@ -160,8 +160,8 @@ class Client:
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        A period is `step_s` seconds long. A day counts as 24 hours, and `days` is from 2 to 14. Raises CannotConnect,
-        NotTunnihind and InvalidResponse.
+        A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
+        CannotConnect, NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -252,7 +252,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server whose answer follows the API's specification. If the server didn't describe itself, `about` is None."""
+    """A server that sent a valid forecast. If the server didn't describe itself, `about` is None."""
 
     url: str
     answer: ForecastAnswer
@@ -277,8 +277,8 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The host name comes from `url`, because the server may not know the host name that the household uses. Only the
-        paths come from the server's description.
+        The host name comes from `url`, because the server may not know the host name that the household uses. The path
+        of each zone comes from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -312,9 +312,10 @@ class Server:
 
     @property
     def unique_id(self) -> str:
-        """The server's id in Home Assistant. The id doesn't depend on the path, the VAT rate or the server's version.
+        """The server's id in Home Assistant.
 
-        The id of a rehearsal gets a suffix, because a rehearsal sends the installation id of a live server.
+        The server's id doesn't depend on the path, the VAT rate or the server's version. The id of a rehearsal has a
+        suffix, because a rehearsal sends the installation id of a live server.
         """
         return self.unique_id_of(self.zone)
 

@@ -15,7 +15,7 @@ from ..prices.timeline import QUARTER_S
 
 # An answer from a cache in front of the server should be at most this many seconds old.
 _CACHED_S: Final = 120
-# The difference between the server's clock and Home Assistant's clock may vary by a second, because of rounding.
+# Because both clocks are rounded to seconds, the difference between them may vary by a second.
 _ROUNDING_S: Final = 1
 
 
@@ -32,15 +32,15 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return the present time by this clock, in UTC seconds."""
+        """Return the present time on this clock, in UTC seconds."""
         return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:
-        """Convert an instant by this clock to the same instant by Home Assistant's clock."""
+        """Convert a time on this clock to the time that Home Assistant's clock shows at the same moment."""
         return instant - self.ahead_s
 
     def from_server_time(self, instant: int) -> int:
-        """Convert an instant by the server's clock to the same instant by this clock."""
+        """Convert a time on the server's clock to the time that this clock shows at the same moment."""
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
@@ -74,7 +74,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls `action` whenever a new quarter-hour begins by `clock`."""
+    """Calls `action` whenever a new quarter-hour begins according to `clock`."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass

@@ -11,7 +11,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Higher prices and later instants are refused, because their units may be wrong.
+# Prices above `_MOST_EUR_MWH` and instants after `_LAST_INSTANT` are refused, because their units may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an

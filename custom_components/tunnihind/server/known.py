@@ -16,10 +16,10 @@ from .clock import home_now
 # Today and yesterday together have at most 49 hours. A plan needs yesterday's prices if its window began before
 # midnight.
 KEEP_S: Final = 49 * HOUR_S
-# Prices are published up to the end of the next day, so a later settled price comes from a server whose clock was
-# ahead.
+# Prices are published up to the end of the next day. A settled price more than this many seconds ahead comes from a
+# server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before the pause ends, because the times of polls vary.
+# A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
 # The server counts a day as 24 hours. After the clock change in autumn, today and yesterday can be longer than two days
 # of 24 hours.
@@ -31,12 +31,12 @@ ASK_AGAIN_S: Final = HOUR_S
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the prices of `older` that are missing in `newer`.
 
-    `now` is the present time by the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
+    `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only periods that have not begun. For periods that have begun by `now` or by the server's clock,
-    the forecasts of `older` are kept. If the server's clock is more than an hour behind `now`, all forecasts of `older`
-    are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both `now` and the server's
-    clock.
+    A server forecasts only periods that have not begun. So the forecasts of `older` are kept for periods that have
+    begun according to `now` or the server's clock. If the server's clock is more than an hour behind `now`, all
+    forecasts of `older` are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both
+    `now` and the server's clock.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()

@@ -14,8 +14,8 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour, so an older answer comes from a cache in front of a failed
-# server.
+# A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
+# in front of a failed server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
 # description.
@@ -50,7 +50,7 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 class Contact:
     """The times of a server's last answer, and problems with the server's prices.
 
-    Instants are UTC seconds by the `EntryClock`.
+    Instants are UTC seconds on the `EntryClock`.
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` is the number of seconds by which the server's clock is ahead of
@@ -177,7 +177,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. The server may request a longer pause of up to an hour.
+        The pause grows with each failure. If the server requests a longer pause, the result is the requested pause, but
+        at most an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -224,8 +225,8 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
-        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may then have begun
-        or ended. If a request with `at_once` fails although the server has described itself before, raise
+        `at_once` if the server's clock has jumped or the wrong server answers. In both cases, a rehearsal may have
+        begun or ended. If a request with `at_once` fails although the server has described itself before, raise
         CannotConnect.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
