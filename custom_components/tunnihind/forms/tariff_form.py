@@ -21,7 +21,7 @@ from homeassistant.helpers.selector import (
 )
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from ..prices.rates import Entry, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
+from ..prices.rates import DatedRate, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
 from ..prices.units import Unit, in_language
 from ..prices.zones import Zone
 from .fields import NumberField, foldable, price, quantity
@@ -253,7 +253,7 @@ class RowForm:
             row[PACKAGE] = self.package.value
         if followed := [part for part in Part if self._follows_table(part, row)]:
             row[FROM_TABLE] = [part.value for part in followed]
-        if any(self._entry(part).is_old_on(self.day) for part in followed):
+        if any(self._dated_rate(part).is_old_on(self.day) for part in followed):
             row[COMPARED_ON] = self.day.isoformat()
         vat_percent = figures.get(VAT_PERCENT)
         if vat_percent is not None and vat_percent != self.vat_percent:
@@ -269,12 +269,12 @@ class RowForm:
         date.
         """
         keys = self._keys(part)
-        if not keys or not self._entry(part).holds_on(self.day):
+        if not keys or not self._dated_rate(part).holds_on(self.day):
             return False
         tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
 
-    def _entry(self, part: Part) -> Entry[NetworkRates] | Entry[float]:
+    def _dated_rate(self, part: Part) -> DatedRate[NetworkRates] | DatedRate[float]:
         if part is Part.NETWORK:
             return nearest_rate(self.price_lists.packages[self.package], self.day)
         return nearest_rate(self.price_lists.fees[part], self.day)

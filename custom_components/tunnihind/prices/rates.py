@@ -56,7 +56,7 @@ class NetworkRates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry[Rate]:
+class DatedRate[Rate]:
     """A rate in the table `rates.json`.
 
     The rate applies from `since` to `until`, both days included. If the last day of the rate is unknown, `until` is
@@ -88,22 +88,22 @@ class Entry[Rate]:
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
 
 
-def _entry[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> Entry[Rate]:
+def _dated_rate[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> DatedRate[Rate]:
     fields: dict[str, Any] = row | {"rate": rate(row["rate"])}
     fields.update((name, date.fromisoformat(row[name])) for name in ("since", "until", "as_of") if name in row)
-    return Entry(**fields)
+    return DatedRate(**fields)
 
 
 _TABLE: Final = json.loads(Path(__file__).with_name("rates.json").read_text(encoding="utf-8"))
 
-NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = {
-    Package(name): [_entry(row, lambda times: NetworkRates(**times)) for row in rows]
+NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = {
+    Package(name): [_dated_rate(row, lambda times: NetworkRates(**times)) for row in rows]
     for name, rows in _TABLE["network"].items()
 }
 """The transmission rates of each package. The oldest entry comes first."""
 
-FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
-    Part(name): [_entry(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
+FEES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
+    Part(name): [_dated_rate(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
 """The charges of the state and the system operator. The oldest entry comes first."""
 
@@ -115,8 +115,8 @@ class PriceLists:
     If the table `rates.json` has no rates for the zone, `packages` and `fees` are empty.
     """
 
-    packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
-    fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)
+    packages: Mapping[Package, Sequence[DatedRate[NetworkRates]]] = field(default_factory=dict)
+    fees: Mapping[Part, Sequence[DatedRate[float]]] = field(default_factory=dict)
 
 
 _PRICE_LISTS: Final = {Zone.EE: PriceLists(NETWORK, FEES)}
@@ -128,7 +128,7 @@ def price_lists_of(zone: Zone) -> PriceLists:
     return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 
-def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
+def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:
     """Return the newest entry that began on or before `day`, or the oldest entry if all entries begin after `day`."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
