@@ -41,7 +41,10 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return a device's model. The model marks demos and rehearsals, because users can't change a device's model."""
+    """Return a device's model, which shows whether the server is a demo or a rehearsal.
+
+    Users can't change the model.
+    """
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 

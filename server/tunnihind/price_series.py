@@ -18,7 +18,8 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, the series contains only the known prices, in order of time. The keys are the starts of the periods.
+    As a mapping, the series contains only the known prices, in chronological order. The keys are the starts of the
+    periods.
     """
 
     zone: Zone

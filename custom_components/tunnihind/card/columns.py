@@ -113,7 +113,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
     """Return a function that converts an instant to its price level (0 to 4).
 
-    If a price on the day of the instant is unknown, the price level is None.
+    If any price of the instant's day is unknown, the price level is None.
     """
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):

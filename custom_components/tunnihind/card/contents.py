@@ -54,7 +54,7 @@ class CardPlan(TypedDict):
     `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if the
     sensor was deleted. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If
     the plan runs below or above a price limit, `windows` also lists all known later windows. Each window consists of
-    one or more pieces in the order of time. Each piece is a pair of start and end in UTC seconds.
+    one or more pieces in chronological order. Each piece is a pair of start and end in UTC seconds.
     """
 
     id: str

@@ -159,7 +159,7 @@ class RowForm:
         return vol.Schema(fields)
 
     def _row(self, name: str) -> Mapping[str, _Field]:
-        lowest = {"margin": -_MOST_CENTS}  # negative if the supplier gives a discount
+        lowest = {"margin": -_MOST_CENTS}  # The margin is negative if the supplier gives a discount.
         vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
         return vat | {key: price(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
 

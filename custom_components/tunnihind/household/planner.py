@@ -19,7 +19,7 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides when each plan runs, and keeps the decisions.
+    """Decides when each plan runs, and stores the decisions.
 
     A window that has begun does not move. The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings`
     contains only valid settings. `outcomes` contains the newest decision about each plan. `ran` contains each plan's

@@ -143,7 +143,10 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
+        """Return the starts of the hours whose unknown prices finished windows need.
+
+        Only hours before `now` (UTC seconds) count.
+        """
         return {
             hour
             for run in self._runs

@@ -89,7 +89,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
     """Return the energy in kWh of each slice in `slices` that `stretches` cover completely.
 
-    `stretches` must be in the order of time and must not overlap.
+    `stretches` must be in chronological order and must not overlap.
     """
     found: dict[Piece, float] = {}
     ends = [stretch.end for stretch in stretches]

@@ -84,7 +84,7 @@ class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
     `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` lists
-    all pieces that have begun, in the order of time. If Home Assistant was down for a whole piece, this piece is left
+    all pieces that have begun, in chronological order. If Home Assistant was down for a whole piece, this piece is left
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
@@ -128,8 +128,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device needs at `now`. If `energy_kwh` is less than the window's energy, the
-        window's energy stays the same, because the device has already used a part of it.
+        `energy_kwh` is the energy that the device still needs from `now` on. If `energy_kwh` is less than the window's
+        energy, the window's energy stays the same, because the device has already used a part of it.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -202,8 +202,8 @@ def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dic
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
     The window's cost is compared with the cost of running the device from `at_once` on, without pauses and with the
-    same energy. So the first slice of the window is compared with the first slice after `at_once`, and so on. A slice
-    counts only if all prices that it needs are settled.
+    same energy. The price of each slice of the window is compared with the price of an equally long time. These times
+    follow each other from `at_once` on, without gaps. A slice counts only if all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

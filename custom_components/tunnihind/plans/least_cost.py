@@ -143,8 +143,8 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table for one piece fewer, because one piece fewer may start after a piece has started. If any number
-    of pieces is allowed, `then` is None.
+    If this table allows n pieces, `then` is the table for n - 1 pieces. It gives the costs after a piece has started.
+    If any number of pieces is allowed, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order, from the time after the last step

@@ -32,7 +32,7 @@ class Reason(StrEnum):
 class Decision:
     """The window that was chosen for a plan in one span.
 
-    `pieces` are the pieces of the window in the order of time, each as [start, end) in UTC seconds. All pieces lie
+    `pieces` are the pieces of the window in chronological order, each as [start, end) in UTC seconds. All pieces lie
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
     EUR/kWh. `saving` is the expected saving compared with starting the device at once. `saving` is None if a price is
     unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the

@@ -321,7 +321,7 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, ignore the price limit.
 
-    `bounds` is the remaining time of `span`.
+    `bounds` contains the start and the end of the rest of `span`.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
@@ -334,7 +334,7 @@ def _pieces(
 def _all_by_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
 ) -> tuple[Piece, ...]:
-    """Return all time within `bounds` in which the plan may run, as pieces in the order of time.
+    """Return all time within `bounds` in which the plan may run, as pieces in chronological order.
 
     `bounds` must end at the end of a span. If the last piece continues into the next span, its time there counts
     towards `min_piece_s` too.

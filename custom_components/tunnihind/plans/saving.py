@@ -213,7 +213,7 @@ def _deviation(period: Period, *, up: bool) -> float:
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
-    `deviations` contains the start (UTC seconds) and the standard deviation of each error, in the order of time. The
+    `deviations` contains the start (UTC seconds) and the standard deviation of each error, in chronological order. The
     module's docstring contains the formula of the variance. Each term of the correlation rho(k) falls exponentially
     with k. So one running sum for each term replaces the sum over all pairs of hours.
     """

@@ -95,7 +95,7 @@ def cheapest(
     span_opens: int | None = None,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the cheapest pieces within `bounds` in the order of time.
+    """Return the cheapest pieces within `bounds` in chronological order.
 
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
@@ -132,7 +132,7 @@ def _cheapest_from(
 def all_usable(
     timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds` as pieces in the order of time.
+    """Return all usable time within `bounds` as pieces in chronological order.
 
     Time is usable if `price_of` returns a price for its period. Each piece lasts at least `min_piece_s` seconds. If
     `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any length of
@@ -220,7 +220,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each piece of `steps` usable steps, keyed by its first step, in the order of time."""
+    """Return the cost of each piece of `steps` usable steps, keyed by its first step, in chronological order."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}

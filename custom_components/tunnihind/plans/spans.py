@@ -44,7 +44,7 @@ class Span:
 
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
-    """Yield the spans that overlap [since, until), in the order of time. All times are UTC seconds."""
+    """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
     day = local(since).date() - _REACH_DAYS * _DAY
     last = local(until).date() + _REACH_DAYS * _DAY
     while day <= last:

@@ -44,7 +44,7 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time.
+    """Periods of `step_s` seconds in chronological order.
 
     Periods don't overlap. Periods with unknown prices are left out.
     """

@@ -40,7 +40,7 @@ class EntryClock:
         return instant - self.ahead_s
 
     def from_server_time(self, instant: int) -> int:
-        """Convert a time on the server's clock to the time that this clock shows at the same moment."""
+        """Convert a time on the server's clock to the time that the `EntryClock` shows at the same moment."""
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:

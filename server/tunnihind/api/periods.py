@@ -28,7 +28,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """Hours or quarters in order of time.
+    """Hours or quarters in chronological order.
 
     If a period is in both `settled` and `forecast`, the settled price applies.
     """

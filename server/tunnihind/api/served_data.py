@@ -215,8 +215,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no stored run matches an hourly run, a
-    run is made in which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds, newest first. If `kept` has no run for an hourly run,
+    make one in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]

@@ -33,7 +33,7 @@ _ROWS_OF_PART: Final = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceFile:
-    """The rows of a price file in order of time.
+    """The rows of a price file in chronological order.
 
     Each column is an array, because a file of many years has millions of prices. `eur_mwh` has shape (rows, zones). An
     empty cell is NaN.
@@ -60,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield the prices in lists, in order of time. Each list contains the prices of up to 5,000 rows."""
+        """Yield the prices in lists, in chronological order. Each list contains the prices of up to 5,000 rows."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -118,7 +118,7 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 
 
 def _steps(ts: Instants) -> NDArray[np.int32]:
-    """Return the step of each row in seconds. The rows must be in order of time.
+    """Return the step of each row in seconds. The rows must be in chronological order.
 
     If all rows of the file are at least an hour apart, all steps are an hour. In a file with quarters, each delivery
     day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day are more

@@ -52,7 +52,7 @@ class PriceHistory:
 class PriceArchive:
     """All versions of all prices, sorted by `known_ts`, the instant at which a version became known.
 
-    All arrays have the same length. `zone` holds each zone's index in `ZONES`.
+    All arrays have the same length. `zone` holds the index in `ZONES` of each version's zone.
     """
 
     zone: NDArray[np.int8]

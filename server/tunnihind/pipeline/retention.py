@@ -78,7 +78,7 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
 
 
 def run_read_times(day: date) -> tuple[int, ...]:
-    """Return the gate closure for the day after `day`, as a tuple."""
+    """Return a tuple with one instant: the gate closure for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)),)
 
 

@@ -52,7 +52,7 @@ def make_pipeline(
 
 
 async def serve_live(settings: Settings, progress: Progress) -> None:
-    """Serve until a stop signal. Run the pipeline while holding the lease. Raises SettingsError, StoreError."""
+    """Serve until a stop signal arrives. Run the pipeline while holding the lease. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_to_write, clock)
     if store is None:

@@ -217,7 +217,7 @@ class SnapshotUpdater:
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
     """Return a market's newest forecast of wind and sun. Raises StoreError.
 
-    If no such forecast was issued in the last `FRESH_S` seconds, return None.
+    If no forecast of wind or sun was issued in the last `FRESH_S` seconds, return None.
     """
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))

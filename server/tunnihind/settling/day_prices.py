@@ -47,7 +47,7 @@ class DayPrices:
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day. `prices` are in order of time."""
+        """Return the prices of a complete day. `prices` are in chronological order."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
@@ -61,7 +61,7 @@ class DayPrices:
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return a pair of prices for each period that is in both versions. The pairs are in order of time.
+        """Return a pair of prices for each period that is in both versions. The pairs are in chronological order.
 
         The prices of an hour are paired only if no prices of its quarters are paired.
         """
@@ -79,7 +79,7 @@ class DayPrices:
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
-        """Return whether both versions have a common hour and equal prices in all common periods."""
+        """Return whether the two versions share an hour, and have equal prices in all shared periods."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:

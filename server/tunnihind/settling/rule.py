@@ -225,8 +225,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
-    Claims that contradict an agreed day come last. Apart from that, claims with quarter-hour prices come before claims
-    that lack them.
+    Claims that contradict an agreed day come last. Among the other claims, claims with quarter-hour prices come before
+    claims with hourly prices only.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -250,7 +250,7 @@ def _ruling(
 
 
 def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
-    """Return the reason why a claim's prices are held back."""
+    """Return the reason why the prices of the claim `one` are held back."""
     if one.answer.is_off:
         return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
     if one.doubt is not None:

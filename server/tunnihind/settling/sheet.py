@@ -44,7 +44,7 @@ class Held:
 
 
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
-    """Return a sheet's prices in order of time.
+    """Return a sheet's prices in chronological order.
 
     If the prices are incomplete or impossible, return a `Held` with the reason. A complete day of hourly prices is
     accepted for every date, even if quarter-hours were traded on that day.

@@ -22,7 +22,7 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """The unchecked quotes of one source for one zone and one delivery day, in order of time.
+    """The unchecked quotes of one source for one zone and one delivery day, in chronological order.
 
     The period of each quote lasts `step_s` seconds. If the source's answer was partly unreadable, `fault` describes the
     problem. If the whole answer was readable, `fault` is empty.
@@ -136,8 +136,8 @@ def day_sheets(
     """Sort the quotes from `first` to `last` into a sheet for each delivery day, and drop all other quotes.
 
     The quotes may be in any order. A repeated quote is kept once. If a period has two different prices, both prices are
-    kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If `step_s` is
-    None, `unsaid_step` works out the step of each day.
+    kept, so that the rule holds back the day's prices. Only the first `_MOST_QUOTES` quotes of a day are kept. If
+    `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []

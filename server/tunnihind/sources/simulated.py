@@ -63,7 +63,10 @@ class Simulated:
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return the weather forecasts issued at `instants`, by covariate. `instants` must be in order of time."""
+        """Return the weather forecasts issued at `instants`, by covariate.
+
+        `instants` must be in chronological order.
+        """
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]

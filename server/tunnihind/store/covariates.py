@@ -176,7 +176,7 @@ def _without_superfluous(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the covariate's name and the forecast of each row. Raises ValueError if a row is damaged."""
+    """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Values with a scale are packed as short integers, so they are always below `_HIGHEST`.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):

@@ -158,7 +158,10 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction in this context. Turn SQLAlchemy's errors into StoreErrors in plain words."""
+        """Count and time the transaction of the `with` block.
+
+        Turn SQLAlchemy's errors into StoreErrors in plain words.
+        """
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

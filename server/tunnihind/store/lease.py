@@ -25,14 +25,14 @@ from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
-"""A holder renews its claim this often, in seconds."""
+"""A holder renews the lease this often, in seconds."""
 
 LOOK_EVERY_S: Final = 1.0
-"""Other servers check this often, in seconds, whether the holder has renewed its claim. A check writes nothing."""
+"""Other servers check this often, in seconds, whether the holder has renewed the lease. A check writes nothing."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder counts as dead if it has not renewed its claim for this many seconds. In this time, a living holder would
-have renewed its claim three times."""
+"""A holder counts as dead if it has not renewed the lease for this many seconds. In this time, a living holder would
+have renewed the lease three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
 """Before a process takes over the lease, it must itself have seen no renewal for this many seconds. Therefore a holder
@@ -69,12 +69,12 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """A process's claim to a lease. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
+    """A lease that one process may hold. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare a claim. `steady` is a monotonic clock in seconds."""
+        """Prepare to claim the lease. `steady` is a monotonic clock in seconds."""
         self._database = database
         self._name = name
         self._steady = steady

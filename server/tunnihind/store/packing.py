@@ -136,9 +136,11 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Put the lowest bytes of all numbers first and the highest bytes last. Then compress all bytes.
+    """Put the least significant bytes of all numbers first and the most significant bytes last.
 
-    The highest bytes of most numbers are equal, and equal bytes side by side compress well.
+    Then compress all bytes.
+
+    The most significant bytes of most numbers are equal, and equal bytes side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 

@@ -56,7 +56,7 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
         """Return prices and covariate forecasts since `since_ts`. Raises StoreError.
 
-        Covariate forecasts that `passing` marks are left out.
+        Leave out the covariate forecasts for which `passing` returns true.
         """
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 

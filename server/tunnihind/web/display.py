@@ -40,7 +40,7 @@ class PricedPeriod:
 
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
-    """Return the served periods in order of time. The keys are the starts of the periods."""
+    """Return the served periods in chronological order. The keys are the starts of the periods."""
     prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
     percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}

@@ -6,10 +6,10 @@ than the usual price. The usual price is the mean price of the two weeks before 
 
 The following figures come from pages made at 09:00 UTC on 365 days of 2025. All prices included 24% VAT.
 
-The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
-most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
-named expensive hours, the price was at least 110% of the usual price. If the forecast's median for an hour was below
-zero, the price fell below zero in only 3 of 10 cases.
+The median price of the hours that the page called cheap was 43% of the usual price. In 99% of these hours, the price
+was at most 89% of the usual price. The median price of the hours that the page called expensive was 170% of the usual
+price. In 99% of these hours, the price was at least 110% of the usual price. If the forecast's median for an hour was
+below zero, the price fell below zero in only 3 of 10 cases.
 
 `tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and the share of these pages whose sentence
 came true:
@@ -242,7 +242,7 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the largest spans of consecutive hours with values above `level`, in order of time.
+    """Return the largest spans of consecutive hours with values above `level`, in chronological order.
 
     `hours` lists the start and the value of each hour. If `peak` is given, each span contains at least one value above
     `peak`. `shortest` is the minimum length of a span in seconds.

@@ -171,8 +171,7 @@ def _beyond(
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
     """Return the surcharge for all periods, and for one day after the last period.
 
-    The day after the last period is included, because a page that stays open also shows periods that become known
-    later.
+    The surcharge covers one more day, because a page that stays open also shows periods that become known later.
     """
     if tariff is None:
         return NO_SURCHARGE

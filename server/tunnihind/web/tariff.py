@@ -164,8 +164,8 @@ class PackageTariff:
 class OwnTariff:
     """A household's own rates in c/kWh without VAT.
 
-    `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
-    market's clock, as in Estonia. The night rate holds at night, on weekends and on public holidays.
+    `day` and `night` are the network's day rate and night rate. The day rate applies on working days from 07 to 22 by
+    the market's clock, as in Estonia. The night rate applies at night, on weekends and on public holidays.
     """
 
     market: Market
@@ -243,12 +243,12 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of network rate that holds at a local time in Estonia.
+    """Return the kind of network rate that applies at a local time in Estonia.
 
-    The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds
-    at night, on weekends and on public holidays. From November to March, some packages have peak rates. On working
-    days, peak rates hold from 09 to 12 and from 16 to 20. On weekends and public holidays, peak rates hold from 16 to
-    20.
+    The rules come from Elektrilevi's price list. The day rate applies on working days from 07 to 22. The night rate
+    applies at night, on weekends and on public holidays. From November to March, some packages have peak rates. On
+    working days, peak rates apply from 09 to 12 and from 16 to 20. On weekends and public holidays, peak rates apply
+    from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

@@ -97,7 +97,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. The quantile is the lower bound of p10.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 stops at this price, unless p50 is lower.
 
     Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
     the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance
@@ -138,9 +138,10 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
-    """Return the 10% and the 90% quantile of a lead's scores at the price level of `p50` (24,), shape (2, 24).
+    """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
-    `score` and `issued` have shape (days, 24). All leads at once would need seven times the memory.
+    Residuals of forecasts at a price level similar to `p50` (24,) have more weight. `score` (days, 24) holds these
+    residuals, and `issued` (days, 24) holds the forecasts. All leads at once would need seven times the memory.
     """
     values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)

@@ -52,7 +52,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out a weather run if a newer weather run was known at the next issue instant.
+    """Leave out a weather run if a newer one was already known at the first issue instant after it.
 
     After two weeks, the store deletes many weather runs, for example evening runs. If training used weather runs that
     are deleted later, each deletion would change the model. Weather runs issued after the newest issue instant before

@@ -80,8 +80,8 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
     Among the neighbouring zones, the kernel regression uses the prices of the first and the last zone. The prices of
-    the first neighbouring zone are the most similar to the own prices. The price difference to the last neighbouring
-    zone is large if cable capacity to that zone is scarce.
+    the first neighbouring zone are the most similar to the prices of the forecast zone. The price difference to the
+    last neighbouring zone is large if cable capacity to that zone is scarce.
     """
     if group == OWN:
         return _OWN_HOURLY

@@ -56,7 +56,7 @@ class LearningModel(Protocol):
 
 
 class PointModel(Protocol):
-    """Creates a model that has not learnt any days."""
+    """Creates a model that has not learnt from any day yet."""
 
     def __call__(self) -> LearningModel:
         """Return a new model."""

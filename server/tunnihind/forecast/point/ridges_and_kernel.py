@@ -90,7 +90,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return a `_LeadState` that has learnt no days, for rows with the same columns as `rows`."""
+        """Return a `_LeadState` that has not learnt from any day, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))

@@ -35,7 +35,7 @@ _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit, in EUR/MWh, of each hour's slope and distances: the square root of price² + 20².
+    """Return the number of EUR/MWh by which each hour's slope and distances are divided: the root of price² + 20².
 
     Prices within an hour vary roughly in proportion to the hour's price.
     """

@@ -88,7 +88,10 @@ class Learner:
 
     @classmethod
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
-        """Return a learner that has not learnt any days. `capacity` is the largest possible number of grid rows."""
+        """Return a learner that has not learnt from any day yet.
+
+        `capacity` is the largest possible number of grid rows.
+        """
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:

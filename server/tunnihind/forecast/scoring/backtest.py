@@ -117,7 +117,7 @@ def backtest(
     step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
-    """Forecast the delivery days from `first` to `last` once a day, at `issue_at` UTC.
+    """Make one forecast a day, at `issue_at` UTC, and score the delivery days from `first` to `last`.
 
     `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
     of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The

@@ -92,7 +92,10 @@ class System:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """From now on, call `recognise` with a connection to each replacement of this database. Raises StoreError."""
+        """Call `recognise` whenever another database has replaced this one, with a connection to it.
+
+        Raises StoreError.
+        """
         self._recognise = recognise
 
     @abstractmethod
