@@ -141,7 +141,7 @@ ADDRESS: Final = (
 
 SERVER: Final = (
     *ADDRESS,
-    _setting("public-url", "The server's URL for clients.  [default: http://localhost and the port]"),
+    _setting("public-url", "The server's URL for clients.  [default: http://localhost:PORT]"),
     _setting(
         "announce", "Let clients on the local network find the server. This is never done with --as-of.", is_switch=True
     ),
@@ -153,7 +153,7 @@ SERVER: Final = (
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
     _setting(
-        "full-horizon", "Also serve the forecast past the public limit. This is for a private server.", is_switch=True
+        "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
     _setting("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
     _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),

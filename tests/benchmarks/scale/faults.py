@@ -148,7 +148,8 @@ async def freeze_the_holder_in_a_write(trial: Trial) -> None:
         os.kill(pid, signal.SIGCONT)
     what = "The pipeline's server frozen during a write: taken over"
     trial.note(what, f"after {waited:.1f} s", f"{_TAKEOVER_S} s", reached=waited <= _TAKEOVER_S)
-    trial.note("… and the history filled in further", f"after {wrote:.1f} s", "30 s", reached=wrote <= 2 * _TAKEOVER_S)
+    what = "The pipeline's server frozen during a write: the history filled in further"
+    trial.note(what, f"after {wrote:.1f} s", "30 s", reached=wrote <= 2 * _TAKEOVER_S)
 
 
 async def kill_the_holder_in_a_write(trial: Trial) -> None:
@@ -162,9 +163,9 @@ async def kill_the_holder_as_prices_are_published(trial: Trial) -> None:
     await _until_alike(trial)
     trial.clock.set(_JUST_PUBLISHED)
     await _until_prices_are_written(trial, since_s=0.0)
-    await _kill_the_holder(trial, "… while it writes the prices just published: taken over")
+    await _kill_the_holder(trial, "The pipeline's server killed while it writes the prices just published: taken over")
     waited = await trial.until_shown("tomorrow's prices", lambda replica: _has_tomorrow(trial, replica))
-    what = "… tomorrow's prices shown by all replicas after"
+    what = "The pipeline's server killed while it writes the prices just published: all replicas show them after"
     trial.note(what, f"{waited:.1f} s more", f"{_SHOWN_S} s", reached=waited <= _SHOWN_S)
 
 
@@ -195,7 +196,8 @@ async def take_the_database_away(trial: Trial, away_s: float) -> None:
         reached=waited <= _TAKEOVER_S,
     )
     waited = await trial.until_shown("this hour's forecast", lambda replica: _is_of_this_hour(trial, replica))
-    trial.note("… and all replicas show this hour's forecast after", f"{waited:.1f} s more")
+    what = "PostgreSQL away over a full hour: all replicas show this hour's forecast after"
+    trial.note(what, f"{waited:.1f} s more")
 
 
 async def freeze_the_holder(trial: Trial) -> None:
@@ -231,7 +233,7 @@ async def cut_the_holder_off(trial: Trial) -> None:
         reached=reached,
     )
     trial.note(
-        "… the next day's prices shown by all replicas after",
+        "The network to the pipeline's server cut: the next day's prices shown by all replicas after",
         f"{shown:.1f} s more",
         f"{_SHOWN_S} s",
         reached=shown <= _SHOWN_S,

@@ -65,8 +65,8 @@ async def all_clients_at_once(cluster: Cluster, edge: Edge, *, clients: int) -> 
             "none",
             not failed and not wrong,
         ),
-        Finding("… of these the replicas saw", str(reached), "a handful", 0 < reached <= _HANDFUL),
-        Finding("… answered after", _times(got)),
+        Finding("Requests of these clients that the replicas saw", str(reached), "a handful", 0 < reached <= _HANDFUL),
+        Finding("These clients answered after", _times(got)),
     ]
 
 
