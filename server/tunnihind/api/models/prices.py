@@ -168,7 +168,7 @@ class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     forecast: Annotated[
         list[ForecastQuarter],
         Meta(
-            description="Model forecast for strictly-future quarters, to the end of the last public hour, ascending by "
+            description="Model forecast for strictly-future quarters, to the end of the public window, ascending by "
             "`ts`. With `days`, past quarters and the current quarter come first. Each has the newest forecast made "
             "before it, exactly as issued. If only the hour was forecast, its four quarters have that forecast."
         ),
