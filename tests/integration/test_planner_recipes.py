@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
+import yaml
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers.json import json_dumps
 from homeassistant.helpers.template import Template
@@ -112,13 +113,13 @@ async def test_haeo_holds_each_price_until_the_next(hass: HomeAssistant, home: H
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
 async def test_evcc_gets_one_rate_after_the_other(hass: HomeAssistant, home: Home, paid: Paid) -> None:
-    assert "sensor.tunnihind_price_list" in documents.section("For other programs")
-    state = hass.states.get("sensor.tunnihind_price_list")
+    blocks = map(yaml.safe_load, documents.blocks("yaml"))
+    [forecast] = [block["tariffs"]["grid"]["forecast"] for block in blocks if "tariffs" in block]
+    [entity_id] = re.findall(r"/api/states/(sensor\.\w+)$", forecast["uri"])
+    state = hass.states.get(entity_id)
     assert state is not None
     answer = json_dumps(state.as_dict())
-    key, _, program = setting("evcc").partition(": ")
-    assert key == "jq"
-    tariff = EvccTariff.read(await hass.async_add_executor_job(jq, program, answer))
+    tariff = EvccTariff.read(await hass.async_add_executor_job(jq, forecast["jq"], answer))
     assert [tariff.at(ts) for ts in quarters(MIDNIGHT, known_until(home))] == [
         paid(ts) for ts in quarters(MIDNIGHT, known_until(home))
     ]
