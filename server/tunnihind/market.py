@@ -88,7 +88,7 @@ class Market:
 
     @property
     def zones(self) -> tuple[Zone, ...]:
-        """All zones whose prices are kept, this market's own zone first."""
+        """All zones whose prices are kept, the market's zone first."""
         return (self.zone, *self.neighbours)
 
     @property
@@ -114,7 +114,7 @@ class Market:
         return int(datetime.combine(day, at, self.clock).timestamp())
 
     def midnight(self, day: date) -> int:
-        """Return the instant at which a calendar day begins on the market's clock."""
+        """Return the instant at which a calendar day begins in the zone's local time."""
         return self.instant(day, time())
 
     def late_from(self, day: date) -> int:

@@ -243,7 +243,7 @@ class RowForm:
         return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
-        """Return the row that the options store for the typed figures.
+        """Return the row of fees to store in the options if the user enters `figures`.
 
         A blank fee becomes 0. The default VAT rate is not stored.
         """

@@ -39,7 +39,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Compute the timelines from the server's answer and the household's contracts."""
+        """Compute the prices of the household from the server's answer, its tariff and its selling contract."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return

@@ -143,7 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours whose unknown prices finished windows need.
+        """Return the starts of the hours whose prices are unknown, but are needed for a finished window.
 
         Only hours before `now` (UTC seconds) count.
         """

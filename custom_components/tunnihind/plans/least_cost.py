@@ -33,7 +33,7 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return the largest number of steps that pieces can fill, but at most `steps`.
+    """Return how many of `steps` time steps the pieces can fill at most.
 
     At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
     is already running when the first step begins. A running piece may continue for any number of steps, and doesn't
@@ -143,8 +143,8 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    If this table allows n pieces, `then` is the table for n - 1 pieces. It gives the costs after a piece has started.
-    If any number of pieces is allowed, `then` is None.
+    If this table allows n pieces, `then` is the table for n - 1 pieces. `then` gives the least costs after a piece has
+    started. If any number of pieces is allowed, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order, from the time after the last step

@@ -84,7 +84,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 
     `last` is the result of the previous call. If the plan had no window before, `last` is None. The result is the
     window of the first occurrence in which a window is possible. If no occurrence has a window, the result gives the
-    reason for the first occurrence that has enough time.
+    reason why the first occurrence with enough time has none.
     """
     run = _last_run(last, now)
     if run is not None:

@@ -228,7 +228,10 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the best pieces that have `steps` steps in total. The caller ensures that a solution exists."""
+    """A search for the pieces with the least cost that fill `steps` time steps in total.
+
+    The caller ensures that a solution exists.
+    """
 
     span: Prices
     rest: Prices

@@ -85,7 +85,7 @@ class SteeredPlan:
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
-        """Return the plan with only the values of its form."""
+        """Return the plan as its form defines it, without the changes made by entities and actions."""
         return SteeredPlan(self.form, enabled=self.enabled)
 
 

@@ -81,7 +81,7 @@ class TieredForecaster:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        If no price of the market's own zone is known for the last 7 days, return None.
+        If no price of the forecast zone is known for the last 7 days, return None.
         """
         task = self._task(known)
         if task is None:

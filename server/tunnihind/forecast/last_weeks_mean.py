@@ -1,4 +1,4 @@
-"""The tier that forecasts the mean price of the last weeks, and needs only the zone's own prices."""
+"""Uses a weighted mean of the last six weeks' prices as the forecast. It needs only the prices of the forecast zone."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -35,7 +35,7 @@ _PRIOR_WEIGHT: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts each clock hour's mean price over the last six weeks.
+    """Forecasts each clock hour's price as a weighted mean of its prices in the last six weeks.
 
     A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
     Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
@@ -53,7 +53,7 @@ class LastWeeksMean:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        If no price of the market's own zone is known for the last 7 days, return None.
+        If no price of the forecast zone is known for the last 7 days, return None.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S

@@ -301,7 +301,7 @@ class ProcessModeller:
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Provide a modeller while the context is open. When the context closes, end the modeller's processes."""
+    """Provide a `ProcessModeller` while the context is open. When the context closes, end its processes."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller

@@ -209,14 +209,14 @@ class Display:
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods. If the price of any period is a forecast, add "about"."""
+        """Return the mean price of `periods` as text. If the price of any period is a forecast, add "about"."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
         return self.texts("about", price=written) if _has_forecast(periods) else written
 
     def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods with at most one decimal, for a small cell."""
+        """Return the mean price of `periods` as text with at most one decimal, for a small cell."""
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:

@@ -164,8 +164,8 @@ class PackageTariff:
 class OwnTariff:
     """A household's own rates in c/kWh without VAT.
 
-    `day` and `night` are the network's day rate and night rate. The day rate applies on working days from 07 to 22 by
-    the market's clock, as in Estonia. The night rate applies at night, on weekends and on public holidays.
+    `day` and `night` are the network's day rate and night rate. The day rate applies on working days from 07 to 22 in
+    local time, as in Estonia. The night rate applies at night, on weekends and on public holidays.
     """
 
     market: Market

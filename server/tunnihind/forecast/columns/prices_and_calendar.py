@@ -25,7 +25,7 @@ _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 
 def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return hourly and daily columns of the own zone's prices."""
+    """Return hourly and daily columns of the forecast zone's prices."""
     y, j, week = prices.own, target - lead, target - 7
     means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
     hourly = {

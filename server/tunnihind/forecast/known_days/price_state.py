@@ -50,14 +50,14 @@ class NeighbourPrices(NamedTuple):
 class PriceState:
     """The prices of a zone and its neighbours on a day grid.
 
-    Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the own zone's
-    prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own` and
-    `neighbours` hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same
-    clock hour is used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of
-    `own` over the last k days at each clock hour. A daily profile holds the differences between the hours' prices and
-    the day's mean price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the
-    lowest and the highest price that a forecast may have. A forecast uses the bounds of the newest day with known
-    prices.
+    Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
+    zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own`
+    and `neighbours` hold prices without gaps. If a price of the forecast zone is missing, the newest earlier price at
+    the same clock hour is used. If a neighbour's price is missing, the forecast zone's price is used. `mean[k]` holds
+    the mean of `own` over the last k days at each clock hour. A daily profile holds the differences between the hours'
+    prices and the day's mean price. `profile` holds the mean daily profile of the last 15 days. `low` and `high`
+    (days,) hold the lowest and the highest price that a forecast may have. A forecast uses the bounds of the newest day
+    with known prices.
     """
 
     eur_mwh: Floats

@@ -100,7 +100,7 @@ class Learner:
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through`, and then learn these days.
+        """Forecast the days up to row `through`, and then learn from them.
 
         Each day is forecast with the newest fit that was available when the forecast was issued.
         """
@@ -123,7 +123,10 @@ class Learner:
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit the model of each lead to all learnt days. `leads` must be in ascending order and begin with lead 1."""
+        """Fit the model of each lead to all days from which the learner has learnt.
+
+        `leads` must be in ascending order and begin with lead 1.
+        """
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:

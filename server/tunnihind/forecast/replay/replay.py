@@ -219,7 +219,7 @@ def _is_thorough(row: int, era_row: int) -> bool:
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
-    """Learn the days from the last refit to row `through`, and return the result of the replay."""
+    """Learn from the days after the last refit, up to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)
