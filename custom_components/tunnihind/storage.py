@@ -82,21 +82,21 @@ class Storage:
         await self._store.async_remove()
 
 
-_ABOUT: Final = BasicDecoder(About)
-_ANSWER: Final = BasicDecoder(ForecastAnswer)
-_WINDOWS: Final = BasicDecoder(list[Decision])
-_STEERED: Final = BasicDecoder(SteeredPlan)
+_ABOUT_DECODER: Final = BasicDecoder(About)
+_ANSWER_DECODER: Final = BasicDecoder(ForecastAnswer)
+_DECISIONS_DECODER: Final = BasicDecoder(list[Decision])
+_STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
     """Return the data in `document`. If a field can't be read, only this field is empty."""
     return StoredState(
         server=document.get("server"),
-        about=part_of(document, "about", _ABOUT.decode),
-        answer=part_of(document, "answer", _ANSWER.decode),
+        about=part_of(document, "about", _ABOUT_DECODER.decode),
+        answer=part_of(document, "answer", _ANSWER_DECODER.decode),
         outcomes=parts_of_plans(document, "outcomes", outcome_from_dict),
-        ran=parts_of_plans(document, "ran", _WINDOWS.decode),
-        steered=parts_of_plans(document, "steered", _STEERED.decode),
+        ran=parts_of_plans(document, "ran", _DECISIONS_DECODER.decode),
+        steered=parts_of_plans(document, "steered", _STEERED_DECODER.decode),
         ledger=part_of(document, "ledger", dict) or {},
         server_ahead_s=part_of(document, "server_ahead_s", int) or 0,
     )

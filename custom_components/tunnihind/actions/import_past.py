@@ -17,7 +17,7 @@ from ..past.paid_prices import (
     EARLIEST,
     NO_PRICE,
     HourPrice,
-    LeftOut,
+    LeftOutHour,
     costs,
     hours_between,
     left_out_spans,
@@ -64,7 +64,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
     return start
 
 
-def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
+def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
     """Return an import's answer: the number of hours with a value, the number of changed hours, and left-out hours."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {

@@ -34,7 +34,7 @@ def _number(given: object) -> float:
     return number
 
 
-def _whole(given: object) -> int:
+def _whole_number(given: object) -> int:
     number = _number(given)
     if not number.is_integer():
         raise vol.Invalid("expected a whole number")
@@ -53,7 +53,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "energy": vol.Any(None, _number),
     "power": vol.Any(None, _number),
     "min_piece": _LENGTH,
-    "max_starts": vol.Any(None, _whole),
+    "max_starts": vol.Any(None, _whole_number),
     "earliest": vol.Any(None, _WALL_TIME),
     "deadline": vol.Any(None, _WALL_TIME),
     "horizon": vol.In(list(Horizon)),

@@ -70,7 +70,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     charged: list[int | None] = []
     market: list[float | None] = []
     answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.in_hours()
-    level_of = _levels(prices.levels, start, end)
+    level_of = _level_lookup(prices.levels, start, end)
     for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
@@ -110,7 +110,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
             yield day
 
 
-def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
+def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
     """Return a function that converts an instant to its price level (0 to 4).
 
     If any price of the instant's day is unknown, the price level is None.

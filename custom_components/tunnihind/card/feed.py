@@ -49,28 +49,28 @@ def async_subscribe(
 
     `message` is the id of the card's request.
     """
-    feeds = hass.data.setdefault(FEEDS, {})
-    if entry.entry_id not in feeds:
-        feeds[entry.entry_id] = _Feed(hass, entry)
-    feed, card = feeds[entry.entry_id], _Card(hass, entry.entry_id, connection, message)
+    streams = hass.data.setdefault(CARD_STREAMS, {})
+    if entry.entry_id not in streams:
+        streams[entry.entry_id] = _CardStream(hass, entry)
+    stream, card = streams[entry.entry_id], _CardSubscription(hass, entry.entry_id, connection, message)
 
     @callback
     def unsubscribe() -> None:
-        feed.cards.remove(card)
-        if not feed.cards:
-            feed.close()
-            feeds.pop(entry.entry_id)
+        stream.cards.remove(card)
+        if not stream.cards:
+            stream.close()
+            streams.pop(entry.entry_id)
 
-    feed.cards.append(card)
-    card.show(feed.contents())
+    stream.cards.append(card)
+    card.show(stream.contents())
     return unsubscribe
 
 
-class _Feed:
+class _CardStream:
     """Makes an entry's contents once for all open cards, and sends each card the changes."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-        self.cards: Final[list[_Card]] = []
+        self.cards: Final[list[_CardSubscription]] = []
         self._hass = hass
         self._entry = entry
         self._is_removed = False
@@ -117,7 +117,7 @@ class _Feed:
             card.show(contents)
 
 
-class _Card:
+class _CardSubscription:
     """An open card. The card gets only the data that its user may read."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
@@ -161,7 +161,7 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
     return entity_id is not None and user.permissions.check_entity(entity_id, POLICY_READ)
 
 
-FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
+CARD_STREAMS: Final[HassKey[dict[str, _CardStream]]] = HassKey(f"{DOMAIN}_card_streams")
 
 
 class CardPast(TypedDict):

@@ -33,7 +33,7 @@ PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
 # The name that lists of rows show for a row of fees without a date.
-BEGINNING: Final = "beginning"
+UNDATED_ROW: Final = "beginning"
 
 SUPPLY: Final = "supply"
 NETWORK: Final = "network"
@@ -86,7 +86,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 def name_of(row: Row) -> str:
     """Return the name of a row: the date from which the row's fees apply."""
-    return row.get(VALID_FROM) or BEGINNING
+    return row.get(VALID_FROM) or UNDATED_ROW
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:

@@ -204,7 +204,7 @@ class Account:
                 return
         if is_set_back or self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
             return
-        opened = self._open(outcome, self._ready_since, timeline)
+        opened = self._open_span(outcome, self._ready_since, timeline)
         newest = self._runs[-1].start if self._runs else self._closed_until - 1
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
             self._opened = None
@@ -237,7 +237,7 @@ class Account:
             self._runs = [run for run in kept if run is not None]
             self._ready_since, self._opened = now, None
 
-    def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
+    def _open_span(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
         """Return the plan's present span with its expected saving.
 
         The expected saving is computed when the span is new, and again when the plan's duration changes.

@@ -44,7 +44,7 @@ class LeftOutReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutHour:
     """An hour without a price or a cost, with the reason.
 
     `parts` lists all parts of the price for which no rate is known.
@@ -54,8 +54,8 @@ class LeftOut:
     parts: tuple[Part, ...] = ()
 
 
-NO_PRICE: Final = LeftOut(LeftOutReason.NO_PRICE)
-NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
+NO_PRICE: Final = LeftOutHour(LeftOutReason.NO_PRICE)
+NO_READING: Final = LeftOutHour(LeftOutReason.NO_READING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class HourPrice:
         return rounded(fmean(self.quarters))
 
 
-def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
+def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
     """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why it is unknown.
 
     `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long.
@@ -86,17 +86,17 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
     return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
 
 
-def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return a `LeftOut` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
-    return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
+def without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
+    """Return a `LeftOutHour` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
+    return LeftOutHour(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
-def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
+def left_out_spans(reasons: Mapping[int, LeftOutHour]) -> list[tuple[int, int, LeftOutHour]]:
     """Return the left-out hours as ranges of time [start, end) in UTC seconds, each with its reason.
 
     Neighbouring hours with the same reason form one range.
     """
-    spans: list[tuple[int, int, LeftOut]] = []
+    spans: list[tuple[int, int, LeftOutHour]] = []
     for hour in sorted(reasons):
         goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
         start = spans.pop()[0] if goes_on else hour
@@ -104,12 +104,14 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
     return spans
 
 
-def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
+def without_left_out[Value](
+    found: Mapping[int, Value | LeftOutHour],
+) -> tuple[dict[int, Value], dict[int, LeftOutHour]]:
     """Separate the hours that have a value from the hours that were left out."""
     kept: dict[int, Value] = {}
-    left_out: dict[int, LeftOut] = {}
+    left_out: dict[int, LeftOutHour] = {}
     for hour, value in found.items():
-        if isinstance(value, LeftOut):
+        if isinstance(value, LeftOutHour):
             left_out[hour] = value
         else:
             kept[hour] = value
@@ -133,18 +135,18 @@ class PaidPrices:
     settled_in: SettledIn
     tariff: Tariff
 
-    async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
+    async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
         """Return the price of each hour, or the reason why the price is unknown.
 
         `hours` are the starts of the hours in UTC seconds, in chronological order. If every hour of a month lacks a
         rate, the month's market prices are not requested. Raises TunnihindError.
         """
-        found: dict[int, HourPrice | LeftOut] = {}
+        found: dict[int, HourPrice | LeftOutHour] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 
-    async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOut]:
+    async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOutHour]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
@@ -195,7 +197,7 @@ class Energy:
         return tuple(sum(quarter) for quarter in batched(fives, _FIVES_IN_QUARTER, strict=True))
 
 
-def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
+def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOutHour]) -> dict[int, float | LeftOutHour]:
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
     The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
@@ -208,8 +210,8 @@ def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int
     return {hour: _cost(hour, energy, prices[hour]) if hour in energy.hours else NO_READING for hour in span}
 
 
-def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | LeftOut:
-    if isinstance(price, LeftOut):
+def _cost(hour: int, energy: Energy, price: HourPrice | LeftOutHour) -> float | LeftOutHour:
+    if isinstance(price, LeftOutHour):
         return price
     used = energy.quarters(hour)
     if used is None:
@@ -217,7 +219,7 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | Left
     return _rounded(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.quarters, strict=True)))
 
 
-def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int) -> dict[int, SumRow]:
+def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int) -> dict[int, SumRow]:
     """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
@@ -234,11 +236,11 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
 
 
 def _hours_with_cost(
-    stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int
+    stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int
 ) -> Iterator[tuple[int, float | None]]:
     for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
         cost = found.get(hour, NO_READING)
-        if not isinstance(cost, LeftOut):
+        if not isinstance(cost, LeftOutHour):
             yield hour, cost
         elif hour in stored:
             yield hour, stored[hour].cost if cost == NO_PRICE else None

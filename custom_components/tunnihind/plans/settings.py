@@ -139,7 +139,7 @@ class PlanSettings:
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
-            days=_whole(data, "days", 1, 1, MOST_DAYS),
+            days=_whole_number(data, "days", 1, 1, MOST_DAYS),
             horizon=_one_of(Horizon, data, "horizon", Horizon.PUBLISHED),
             price_cap=_price_cap(data),
             meter=_meter(data),
@@ -207,7 +207,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
-    starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
+    starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):
         return {}
     return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
@@ -251,13 +251,13 @@ def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> f
 
 
 def _minutes(data: Mapping[str, Any], field: str, default: int, most: int) -> int:
-    minutes = _whole(data, field, default, QUARTER_MIN, most)
+    minutes = _whole_number(data, field, default, QUARTER_MIN, most)
     if minutes % QUARTER_MIN:
         raise ValueError(f"{field}: {minutes} minutes are not a multiple of {QUARTER_MIN}")
     return minutes
 
 
-def _whole(data: Mapping[str, Any], field: str, default: int, least: int, most: int) -> int:
+def _whole_number(data: Mapping[str, Any], field: str, default: int, least: int, most: int) -> int:
     number = data.get(field, default)
     if isinstance(number, bool) or not isinstance(number, int | float) or number != number // 1:
         raise ValueError(f"{field}: {number!r} is not a whole number")

@@ -24,7 +24,7 @@ _MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
 
 
-class NetworkTime(Enum):
+class NetworkRatePeriod(Enum):
     """A class of hours with its own network rate."""
 
     DAY = auto()
@@ -33,7 +33,7 @@ class NetworkTime(Enum):
     REST_DAY_PEAK = auto()
 
 
-def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
+def network_rate_period(wall: datetime, *, has_peaks: bool) -> NetworkRatePeriod:
     """Return the class of hours that contains `wall`, a date and time in Estonia.
 
     The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
@@ -43,11 +43,11 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
         if is_within(wall.time(), *_EVENING_PEAK):
-            return NetworkTime.REST_DAY_PEAK if is_rest_day else NetworkTime.PEAK
+            return NetworkRatePeriod.REST_DAY_PEAK if is_rest_day else NetworkRatePeriod.PEAK
         if not is_rest_day and is_within(wall.time(), *_MORNING_PEAK):
-            return NetworkTime.PEAK
+            return NetworkRatePeriod.PEAK
     is_day = not is_rest_day and is_within(wall.time(), DAY_RATE_STARTS, DAY_RATE_ENDS)
-    return NetworkTime.DAY if is_day else NetworkTime.NIGHT
+    return NetworkRatePeriod.DAY if is_day else NetworkRatePeriod.NIGHT
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:

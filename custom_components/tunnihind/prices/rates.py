@@ -44,7 +44,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates of a network package for each `NetworkTime`.
+    """The transmission rates of a network package for each `NetworkRatePeriod`.
 
     If the package has no peak rates, `peak` and `rest_day_peak` are None.
     """

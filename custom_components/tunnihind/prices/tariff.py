@@ -9,11 +9,11 @@ from .days import local
 from .network_clock import (
     DAY_RATE_ENDS,
     DAY_RATE_STARTS,
-    NetworkTime,
+    NetworkRatePeriod,
     is_public_holiday,
     is_weekend,
     is_within,
-    network_time,
+    network_rate_period,
 )
 from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_rate
 from .timeline import rounded
@@ -221,7 +221,7 @@ class Tariff:
             return Charge(Part.NETWORK, own, self._vat_on_typed(vat_rate))
         entry = nearest_rate(NETWORK[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
-        now = network_time(wall, has_peaks=has_peaks)
+        now = network_rate_period(wall, has_peaks=has_peaks)
         if Part.NETWORK in row.from_table:
             rate = _rate_at(now, entry.rate) / _CENTS
             return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.holds_on(wall.date()))
@@ -241,12 +241,12 @@ class Tariff:
         return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
 
-def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
-    if now is NetworkTime.PEAK and rates.peak is not None:
+def _rate_at(now: NetworkRatePeriod, rates: NetworkRates) -> float:
+    if now is NetworkRatePeriod.PEAK and rates.peak is not None:
         return rates.peak
-    if now is NetworkTime.REST_DAY_PEAK and rates.rest_day_peak is not None:
+    if now is NetworkRatePeriod.REST_DAY_PEAK and rates.rest_day_peak is not None:
         return rates.rest_day_peak
-    return rates.day if now is NetworkTime.DAY else rates.night
+    return rates.day if now is NetworkRatePeriod.DAY else rates.night
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:

@@ -108,7 +108,7 @@ def _knows(known: ForecastAnswer, start: int, end: int) -> bool:
     return all(instant in known.settled for instant in range(start, end, known.step_s))
 
 
-class NewestPrices:
+class NewestPricesFetcher:
     """Requests the newest prices of a server."""
 
     def __init__(self, client: Client) -> None:

@@ -12,7 +12,7 @@ from ..prices.zones import Zone
 from .answers import About, ForecastAnswer, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
-from .known import History, NewestPrices, merged
+from .known import History, NewestPricesFetcher, merged
 
 # A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
 # in front of a failed server.
@@ -93,7 +93,7 @@ class Polling:
         self._zone: Final = zone
         self._had_identity: Final = had_identity
         self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
-        self._newest_prices: Final = NewestPrices(client)
+        self._newest_prices_fetcher: Final = NewestPricesFetcher(client)
         self._history: Final = History(client)
         self._newest: ForecastAnswer | None = None
         self._answered_zone: Zone = zone
@@ -128,7 +128,7 @@ class Polling:
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
             is_history_missing=self._history.is_missing,
-            are_quarters_missing=needs_quarters and self._newest_prices.has_no_quarters,
+            are_quarters_missing=needs_quarters and self._newest_prices_fetcher.has_no_quarters,
             wrong_server=self._wrong_server,
         )
 
@@ -138,7 +138,7 @@ class Polling:
         If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the request fails or
         the answer is invalid. After an error, the known prices stay the same.
         """
-        answer = await self._newest_prices.ask(in_quarters=in_quarters)
+        answer = await self._newest_prices_fetcher.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
         if answer.zone is self._zone:  # prices of another zone are refused without further requests
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
@@ -184,7 +184,7 @@ class Polling:
         asked_for = error.retry_after or 0
         self._failures += 1
         self._about_asked_at = 0
-        self._newest_prices.forget()
+        self._newest_prices_fetcher.forget()
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
@@ -240,7 +240,7 @@ class Polling:
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
             if self.about and self.about != about:
-                self._newest_prices.forget()
+                self._newest_prices_fetcher.forget()
             self.about = about
             self._about_asked_at = home_now()
 

@@ -17,7 +17,7 @@ from tunnihind.api.models.prices import (
     SeriesForecastPoint,
     SeriesResponse,
 )
-from tunnihind.api.periods import run_periods, served_periods
+from tunnihind.api.periods import periods_of_run, served_periods
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
@@ -144,7 +144,7 @@ def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
     """Yield the newest run's forecasts of future hours in the public window."""
     if run is not None:
-        yield from ((ts, hour) for ts, hour in run_periods(run) if now < ts <= limit)
+        yield from ((ts, hour) for ts, hour in periods_of_run(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:

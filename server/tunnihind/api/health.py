@@ -82,7 +82,7 @@ def awaits_tomorrow(data: ServedData, now: int) -> bool:
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 
 
-def is_late(market: Market, now: int) -> bool:
+def publication_is_late(market: Market, now: int) -> bool:
     """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from tunnihind import __version__
-from tunnihind.api.health import awaits_tomorrow, is_late, judge
+from tunnihind.api.health import awaits_tomorrow, judge, publication_is_late
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -64,7 +64,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
     for data in there:
-        late.add_metric((data.market.code,), int(awaits_tomorrow(data, now) and is_late(data.market, now)))
+        late.add_metric((data.market.code,), int(awaits_tomorrow(data, now) and publication_is_late(data.market, now)))
     yield from _unless_empty(late)
 
 

@@ -47,7 +47,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
     known = zip(settled.starts.tolist(), settled.eur_mwh.tolist(), strict=True)
-    ahead = [(ts, said) for ts, said in run_periods(series.run) if ts > now] if series.run else []
+    ahead = [(ts, said) for ts, said in periods_of_run(series.run) if ts > now] if series.run else []
     run_since = ahead[0][0] if ahead else now + 1
     begun = sorted((ts, said) for ts, said in series.issued.items() if since <= ts < run_since)
     limit = None if settings.full_horizon else free_until(data.newest_settled, now)
@@ -63,7 +63,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     )
 
 
-def run_periods(run: Run) -> Iterator[tuple[int, Percentiles]]:
+def periods_of_run(run: Run) -> Iterator[tuple[int, Percentiles]]:
     """Yield the start and the percentiles of each period of a run."""
     rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)

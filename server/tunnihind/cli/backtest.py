@@ -48,8 +48,8 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 
 
 @click.command()
-@option("from", "first", type=_DAY, required=True, help="First delivery day to score.")
-@option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
+@click.option("--from", "first", type=_DAY, required=True, help="First delivery day to score.")
+@click.option("--to", "last", type=_DAY, required=True, help="Last delivery day to score.")
 @option(
     "issue-at",
     type=click.DateTime(formats=["%H:%M"]),

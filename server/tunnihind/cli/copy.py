@@ -9,7 +9,7 @@ from tunnihind.store.copying import copy
 
 
 @click.command("copy")
-@option("to", required=True, help="SQLAlchemy address of the database to fill.")
+@option("to", variable="COPY_TO", required=True, help="SQLAlchemy address of the database to fill.")
 @with_settings(STORE)
 def copy_database(settings: Settings, *, to: str) -> None:
     """Copy all data into an empty SQLite or PostgreSQL database, and compare the two databases.

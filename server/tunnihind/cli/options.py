@@ -1,4 +1,4 @@
-"""Declares the options of all commands. Each option also has an environment variable, `TUNNIHIND_…`."""
+"""Declares the options of the commands. Each option here also has an environment variable, `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -41,12 +41,20 @@ class Instant(click.ParamType[int]):
 INSTANT: Final = Instant()
 
 
-def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
+def option(
+    name: str,
+    parameter: str | None = None,
+    *,
+    variable: str | None = None,
+    **attributes: Any,  # noqa: ANN401  click's own
+) -> Decorator:
     """Declare an option that an environment variable can also set.
 
-    If the option's name in the code differs from `name`, `parameter` is the name in the code.
+    If the option's name in the code differs from `name`, `parameter` is the name in the code. The variable has the name
+    of the option. If another command has an option with the same name and another meaning, `variable` is the name of
+    the variable, without its prefix.
     """
-    variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
+    variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
     declarations = [switch] if parameter is None else [switch, parameter]
     return click.option(*declarations, envvar=variable, show_envvar=True, **attributes)

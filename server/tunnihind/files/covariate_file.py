@@ -54,13 +54,13 @@ def read_covariates(path: Path) -> CovariateFile:
 def _names(table: Table) -> list[str]:
     for column in (_ISSUED, _TARGET):
         if column not in table.columns:
-            raise table.refuse(column, "the column is missing")
+            raise table.header_error(column, "the column is missing")
     names = [name for name in table.columns if name not in {_ISSUED, _TARGET}]
     if not names:
-        raise table.refuse(_TARGET, "there is no column with values")
+        raise table.header_error(_TARGET, "there is no column with values")
     for name in names:
         if not _NAME.fullmatch(name):
-            raise table.refuse(
+            raise table.header_error(
                 name, "not a covariate's name, like ee_wind_mw, lv_load_da_mw or wind_speed_100m@ee_west"
             )
     return names

@@ -97,12 +97,12 @@ def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
 def _zones(table: Table) -> tuple[Zone, ...]:
     for column in table.columns:
         if column != _TS and column not in ZONES:
-            raise table.refuse(column, f"not a known column; expected ts and any of {', '.join(ZONES)}")
+            raise table.header_error(column, f"not a known column; expected ts and any of {', '.join(ZONES)}")
     if _TS not in table.columns:
-        raise table.refuse(_TS, "the column is missing: it holds the start of the period in unix seconds UTC")
+        raise table.header_error(_TS, "the column is missing: it holds the start of the period in unix seconds UTC")
     zones = tuple(zone for zone in ZONES if zone in table.columns)
     if not zones:
-        raise table.refuse(ZONES[0], "there is no column with prices")
+        raise table.header_error(ZONES[0], "there is no column with prices")
     return zones
 
 

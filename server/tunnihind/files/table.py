@@ -91,19 +91,19 @@ class Table:
                 raise ImportFileError(self.file, line, self.columns[0], problem)
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
-    def refuse(self, column: str, problem: str) -> ImportFileError:
+    def header_error(self, column: str, problem: str) -> ImportFileError:
         """Return an error that names the file, the header's line and the column."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:
         columns = [name.strip().lower() for name in next(self._lines, [])]
         if not columns:
-            raise self.refuse("1", "the first line is empty; it must name the columns")
+            raise self.header_error("1", "the first line is empty; it must name the columns")
         for number, name in enumerate(columns, start=1):
             if not name:
-                raise self.refuse(str(number), "the column has no name")
+                raise self.header_error(str(number), "the column has no name")
             if columns.count(name) > 1:
-                raise self.refuse(name, "two columns have this name")
+                raise self.header_error(name, "two columns have this name")
         return columns
 
     def _read(self) -> Iterator[list[str]]:

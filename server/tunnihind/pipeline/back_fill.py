@@ -20,9 +20,9 @@ from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
-YEARS_FILLED: Final = "years of prices filled"
+YEARS_FILLED_KEY: Final = "years of prices filled"
 
-FILLED_UP: Final = "covariates filled up"
+COVARIATES_FILLED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when enough new days were stored for another forecast."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
@@ -40,7 +40,7 @@ briefly take 25 MB of memory. A whole year would take 200 MB."""
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
-_PROGRESS: Final = "days filled in"
+_PROGRESS_KEY: Final = "days filled in"
 _MOST_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
 """An unavailable run is requested `_MOST_ASKS` times. Each pause is three times as long as the pause before it."""
@@ -81,7 +81,7 @@ class DaysFilled:
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
     """Return the back-fill's progress for each source whose history is filled day by day. Raises StoreError."""
-    found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
+    found: dict[str, DaysFilled] | None = state.read(_PROGRESS_KEY, dict[str, DaysFilled])
     return found or {}
 
 
@@ -98,7 +98,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
     )
     known = days_progress(state)
     if known.get(source.name) != progress:
-        state.write(_PROGRESS, {name: asdict(one) for name, one in (known | {source.name: progress}).items()})
+        state.write(_PROGRESS_KEY, {name: asdict(one) for name, one in (known | {source.name: progress}).items()})
     return progress
 
 
@@ -176,7 +176,7 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
     """Return the years whose prices are missing, newest first, because forecasts need the newest prices most."""
-    filled_at = filled(state, YEARS_FILLED)
+    filled_at = filled(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
     return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
@@ -211,7 +211,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 
     Damaged rows of other tables stay in the database and are logged, because no source can provide their data again.
     """
-    _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
+    _forget_damaged(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
         if source.back_fill.by == "month":

@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _StoreFingerprint:
     """A fingerprint that changes whenever the prices or covariates of a store change."""
 
     instance: str
@@ -32,7 +32,7 @@ class _State:
     covariates: tuple[int, int]
 
     @classmethod
-    def of(cls, store: Store) -> _State:
+    def read(cls, store: Store) -> _StoreFingerprint:
         """Read the fingerprint of a store. Raises StoreError."""
         prices = store.prices.count(), store.state.prices_stored_at()
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
@@ -42,17 +42,17 @@ class KeptArchive:
     """Keeps the newest history in memory, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
-        self._kept: tuple[_State, int, Archive] | None = None
+        self._kept: tuple[_StoreFingerprint, int, Archive] | None = None
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
         """Return the history that a forecaster needs at `as_of`, or a longer history. Raises StoreError."""
-        since_ts, state = needed_since(forecaster, as_of), _State.of(store)
+        since_ts, fingerprint = needed_since(forecaster, as_of), _StoreFingerprint.read(store)
         if self._kept is not None:
-            kept_state, kept_since_ts, archive = self._kept
-            if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
+            kept_fingerprint, kept_since_ts, archive = self._kept
+            if kept_fingerprint == fingerprint and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
         # The old archive is dropped first, because two archives would take too much memory.
         self._kept = None
         archive = store.read_archive(since_ts, passing=partial(passing_runs, as_of=as_of))
-        self._kept = state, since_ts, archive
+        self._kept = fingerprint, since_ts, archive
         return archive

@@ -24,8 +24,8 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
-    FILLED_UP,
-    YEARS_FILLED,
+    COVARIATES_FILLED_KEY,
+    YEARS_FILLED_KEY,
     filled_parts_key,
     first_part,
     parts_of_year,
@@ -71,7 +71,7 @@ WAIT_FOR_COVARIATES_S: Final = 30.0
 
 
 _MOST_BAD_ANSWERS: Final = 3
-_FIRST_PUT_OFF_S: Final = 15 * 60
+_FIRST_RETRY_PAUSE_S: Final = 15 * 60
 """The pause in seconds after the first failed request for a day of the history. Each further failure makes the pause
 four times as long, up to a day."""
 
@@ -351,7 +351,7 @@ class Pipeline:
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))
-        await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED, str(year), now)
+        await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED_KEY, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
@@ -379,7 +379,7 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If a new forecast should use the days stored so far, also record `now` under `FILLED_UP`.
+        If a new forecast should use the days stored so far, also record `now` under `COVARIATES_FILLED_KEY`.
         """
         state = self._store.state
         if there:
@@ -394,7 +394,7 @@ class Pipeline:
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
-            state.write(FILLED_UP, now)
+            state.write(COVARIATES_FILLED_KEY, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
@@ -402,7 +402,7 @@ class Pipeline:
         If the answer was invalid, and this was at least the third failure, record the day as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
-        wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
+        wait_s = min(_FIRST_RETRY_PAUSE_S * 4 ** (failures - 1), DAY_S)
         self._put_off[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
         if isinstance(error, BadAnswer) and failures >= _MOST_BAD_ANSWERS:
             record_unavailable(self._store.state, source, day, self._now())

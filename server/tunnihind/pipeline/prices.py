@@ -11,7 +11,7 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
 from tunnihind.market import Market
-from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
@@ -171,7 +171,7 @@ class PriceIngest:
     async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
         outcome = await asyncio.to_thread(self._settling.keep, answers, self._now())
         if outcome.wrong_since is not None:
-            await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED, outcome.wrong_since)
+            await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added
         round_.on_change()
 

@@ -32,8 +32,8 @@ FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
-LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
-LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
+MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
+MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
 """The longest pauses in seconds that the server keeps if a source asks for a pause (Retry-After)."""
 
 CORRECTION_DAYS: Final = 2
@@ -197,10 +197,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     The source asked for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the
     publication watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
     """
-    end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
+    end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
     if now < watch_end:
-        end = min(end, max(watch_start, now + LONGEST_ASKED_PAUSE_IN_WATCH_S))
+        end = min(end, max(watch_start, now + MAX_RETRY_AFTER_IN_WATCH_S))
     return end
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from tunnihind.market import HOUR_S, Market, SeriesKey, Zone, day_end, day_start, delivery_day
-from tunnihind.pipeline.back_fill import FILLED_UP, missing_parts, missing_years, next_part_at
+from tunnihind.pipeline.back_fill import COVARIATES_FILLED_KEY, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     CORRECTION_DAYS,
@@ -61,7 +61,7 @@ def read_situation(
         markets[0],
         {zone: of_zone(zone) for zone in zones},
         stored_ts=store.state.prices_stored_at(),
-        filled_up_ts=store.state.read(FILLED_UP, Instant),
+        filled_up_ts=store.state.read(COVARIATES_FILLED_KEY, Instant),
         held_days=_days_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={

@@ -20,7 +20,7 @@ from tunnihind.clock import Clock
 _LOG: Final = logging.getLogger(__name__)
 
 SERVICE_TYPE: Final = "_tunnihind._tcp.local."
-API: Final = "v1"
+API_VERSION: Final = "v1"
 
 LOOK_AGAIN_S: Final = 60.0
 """A new network or address is noticed within this many seconds."""
@@ -80,7 +80,7 @@ class Announcer:
             server=f"tunnihind-{short_id}.local.",
             parsed_addresses=list(addresses),
             port=self._port,
-            properties={"id": self._instance_id, "version": __version__, "api": API, "path": ""},
+            properties={"id": self._instance_id, "version": __version__, "api": API_VERSION, "path": ""},
         )
         self._zeroconf = AsyncZeroconf(interfaces=list(addresses))
         await (await self._zeroconf.async_register_service(info, allow_name_change=True))

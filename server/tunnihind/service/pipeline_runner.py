@@ -94,7 +94,7 @@ class PipelineRunner:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
         if is_ours is None:
-            if not self._lease.is_safe:
+            if not self._lease.is_certainly_held:
                 await self._stop()
             return
         self._troubles.report("pipeline", None)

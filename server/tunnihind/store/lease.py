@@ -89,7 +89,7 @@ class Lease:
         self._turn = threading.Lock()
 
     @property
-    def is_safe(self) -> bool:
+    def is_certainly_held(self) -> bool:
         """Return whether it is certain that this process still holds the lease.
 
         If the database is a file, either all processes can reach it or none can. If the database is on a server, other

@@ -55,10 +55,10 @@ def current(connection: Connection) -> str | None:
 def is_current(database: Database) -> bool:
     """Return whether the database records the newest migration as applied. Raises StoreError."""
     with database.reading() as connection:
-        return is_recorded_current(connection)
+        return records_newest_migration(connection)
 
 
-def is_recorded_current(connection: Connection) -> bool:
+def records_newest_migration(connection: Connection) -> bool:
     """Return whether the database records the newest migration as applied."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
@@ -184,7 +184,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     config.set_main_option("script_location", migrations)
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
-        if migrations == _MIGRATIONS and is_recorded_current(connection):
+        if migrations == _MIGRATIONS and records_newest_migration(connection):
             return  # another process has already upgraded the tables
         revision = current(connection)
         if revision is not None and revision not in steps:

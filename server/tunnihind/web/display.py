@@ -202,7 +202,7 @@ class Display:
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
         """Write an amount. If the price of any period is a forecast, write no decimals."""
-        return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
+        return self.texts.whole_number(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
         """Write a period's price. If the price is a forecast, add "about"."""

@@ -47,8 +47,8 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
     unknown = {rate.part for rate in tariff.unknown_rates(_day(period.ts, display))}
     yield texts("part.market"), _amount(market, display)
     for part, cents in fees.items():
-        time = tariff.network_time(period.ts) if part == "network" else None
-        name = texts(f"part.{part}.{time}" if time else f"part.{part}")
+        rate_period = tariff.network_rate_period(period.ts) if part == "network" else None
+        name = texts(f"part.{part}.{rate_period}" if rate_period else f"part.{part}")
         if cents:
             yield texts("part.nearest", part=name) if part in unknown else name, _amount(cents, display)
     if rate := display.vat.rate(period.ts):

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS
-from tunnihind.api.health import awaits_tomorrow, is_late
+from tunnihind.api.health import awaits_tomorrow, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
@@ -125,7 +125,7 @@ def summarise(
         cheapest=cheapest_next(periods, current_ts, display) if is_whole else "",
         outlook=sentences(outlook(days, now, display, page_context.weather), days, now, display) if is_whole else (),
         days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
-        tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
+        tomorrow_is_due=awaits_tomorrow(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,
         tint=tint(display.shown(periods[current_ts]), scale) if current_ts in periods else None,

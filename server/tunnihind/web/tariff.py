@@ -27,7 +27,7 @@ type Fee = Literal["balancing", "renewable", "security", "excise"]
 """A fee that is the same at all hours."""
 
 type Part = Literal["margin", "network", "other"] | Fee
-type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
+type NetworkRatePeriod = Literal["day", "night", "peak", "rest_day_peak"]
 
 EUR_MWH_PER_CENT_KWH: Final = 10
 PACKAGE_ZONE: Final[Zone] = "ee"
@@ -139,13 +139,13 @@ class PackageTariff:
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
-        return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
+        return {"margin": self.margin, "network": _rate_at(_network_rate_period(wall, network), network), **fees}
 
-    def network_time(self, ts: int) -> NetworkTime | None:
+    def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_rate(NETWORK[self.package], wall.date()).rate
-        return None if rates.day == rates.night else _network_time(wall, rates)
+        return None if rates.day == rates.night else _network_rate_period(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
         """Yield the parts of the price for which the table has no rate on a day."""
@@ -181,10 +181,10 @@ class OwnTariff:
 
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT."""
-        network = self.night if self.network_time(ts) == "night" else self.day
+        network = self.night if self.network_rate_period(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
-    def network_time(self, ts: int) -> NetworkTime | None:
+    def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant. If there is only one rate, return None."""
         if not self.has_nights:
             return None
@@ -242,7 +242,7 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
     )
 
 
-def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
+def _network_rate_period(wall: datetime, rates: NetworkRates) -> NetworkRatePeriod:
     """Return the kind of network rate that applies at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate applies on working days from 07 to 22. The night rate
@@ -273,6 +273,6 @@ def _is_within(wall: datetime, span: tuple[time, time]) -> bool:
     return starts <= wall.time() < ends
 
 
-def _rate_at(when: NetworkTime, rates: NetworkRates) -> float:
+def _rate_at(when: NetworkRatePeriod, rates: NetworkRates) -> float:
     rate: float = getattr(rates, when)
     return rate

@@ -59,7 +59,7 @@ class Texts:
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
-    def whole(self, value: float) -> str:
+    def whole_number(self, value: float) -> str:
         """Write a number without decimals. Halves are rounded away from zero, as in the pages' scripts."""
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
@@ -69,7 +69,7 @@ class Texts:
         If the lower number is negative, an ellipsis replaces the dash. A dash would look like a second minus sign.
         """
         between = " … " if low < 0 else "–"
-        return f"{self.whole(low)}{between}{self.whole(high)}"
+        return f"{self.whole_number(low)}{between}{self.whole_number(high)}"
 
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""

@@ -12,7 +12,7 @@ from custom_components.tunnihind.past.paid_prices import (
     NO_READING,
     Energy,
     HourPrice,
-    LeftOut,
+    LeftOutHour,
     LeftOutReason,
     SumRow,
     costs,
@@ -21,7 +21,7 @@ from custom_components.tunnihind.past.paid_prices import (
 from tunnihind.market import HOUR_S
 
 HOUR = 1_768_374_000
-NO_RATE = LeftOut(LeftOutReason.NO_RATE)
+NO_RATE = LeftOutHour(LeftOutReason.NO_RATE)
 STEEP = HourPrice((0.40, 0.20, 0.10, 0.10))
 
 
@@ -75,7 +75,7 @@ def test_a_removed_reading_has_no_cost_any_more() -> None:
 
 @pytest.mark.parametrize(("reason", "kept"), [(NO_PRICE, 1.0), (NO_RATE, None)])
 def test_a_cost_stays_when_the_server_forgets_a_price_but_not_without_a_rate(
-    reason: LeftOut, kept: float | None
+    reason: LeftOutHour, kept: float | None
 ) -> None:
     stored = sum_rows({}, {HOUR: 1.0, HOUR + HOUR_S: 2.0}, HOUR)
     rows = sum_rows(stored, {HOUR: reason, HOUR + HOUR_S: 2.0}, HOUR)
@@ -93,7 +93,7 @@ CENTS = st.integers(-10_000, 10_000).map(lambda cents: cents / 100)
     HOURS,
 )
 def test_a_second_run_corrects_and_never_doubles(
-    before: dict[int, float], found: dict[int, float | LeftOut], start: int
+    before: dict[int, float], found: dict[int, float | LeftOutHour], start: int
 ) -> None:
     stored = sum_rows({}, before, HOUR)
     rows = {**stored, **sum_rows(stored, found, start)}
@@ -104,5 +104,5 @@ def test_a_second_run_corrects_and_never_doubles(
     ordered = [rows[hour] for hour in sorted(rows)]
     assert [row.total for row in ordered] == pytest.approx(list(accumulate(row.cost or 0.0 for row in ordered)))
     for hour, cost in found.items():
-        if hour >= start and not isinstance(cost, LeftOut):
+        if hour >= start and not isinstance(cost, LeftOutHour):
             assert rows[hour].cost == cost

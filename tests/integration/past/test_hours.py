@@ -11,7 +11,7 @@ from custom_components.tunnihind.past.paid_prices import (
     NO_PRICE,
     NO_READING,
     HourPrice,
-    LeftOut,
+    LeftOutHour,
     LeftOutReason,
     hour_price,
     hours_between,
@@ -54,17 +54,17 @@ def test_an_hour_with_a_missing_price_has_no_price(known: list[int]) -> None:
 def test_an_hour_without_a_rate_is_not_guessed_and_the_part_is_named() -> None:
     unknown = Tariff(rows=[TariffRow(from_table=frozenset({Part.EXCISE, Part.SECURITY}))])
     before_the_table = HOUR - 24 * 365 * HOUR_S
-    expected = LeftOut(LeftOutReason.NO_RATE, (Part.SECURITY, Part.EXCISE))
+    expected = LeftOutHour(LeftOutReason.NO_RATE, (Part.SECURITY, Part.EXCISE))
     assert hour_price(before_the_table, {before_the_table: 50.0}, HOUR_S, unknown) == expected
 
 
 REASONS = st.sampled_from(
-    [NO_PRICE, NO_READING, LeftOut(LeftOutReason.NO_RATE), LeftOut(LeftOutReason.NO_RATE, (Part.EXCISE,))]
+    [NO_PRICE, NO_READING, LeftOutHour(LeftOutReason.NO_RATE), LeftOutHour(LeftOutReason.NO_RATE, (Part.EXCISE,))]
 )
 
 
 @given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), REASONS))
-def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOut]) -> None:
+def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOutHour]) -> None:
     spans = left_out_spans(reasons)
     assert {hour: why for start, end, why in spans for hour in range(start, end, HOUR_S)} == reasons
     for (_, end, why), (start, _, other) in pairwise(spans):

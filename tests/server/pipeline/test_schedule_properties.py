@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
-    LONGEST_ASKED_PAUSE_IN_WATCH_S,
-    LONGEST_ASKED_PAUSE_S,
     LONGEST_PAUSE_S,
+    MAX_RETRY_AFTER_IN_WATCH_S,
+    MAX_RETRY_AFTER_S,
     CovariateNeeds,
     Job,
     Situation,
@@ -95,8 +95,8 @@ def test_pauses_are_between_a_minute_and_a_quarter_of_an_hour_and_never_shrink(f
 @given(NOWS, st.floats(0, 10 * DAY_S))
 def test_a_pause_is_no_longer_than_asked_and_takes_little_of_the_watch(now: int, asked_s: float) -> None:
     end = asked_pause_end(ESTONIA, now, asked_s)
-    assert now <= end <= min(now + asked_s + 1, now + LONGEST_ASKED_PAUSE_S)
-    longest_in_watch = now + LONGEST_ASKED_PAUSE_IN_WATCH_S
+    assert now <= end <= min(now + asked_s + 1, now + MAX_RETRY_AFTER_S)
+    longest_in_watch = now + MAX_RETRY_AFTER_IN_WATCH_S
     assert not any(ESTONIA.is_publication_watch(later) for later in range(longest_in_watch, end, 60))
 
 

@@ -11,7 +11,7 @@ from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, record_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.pipeline.schedule import Situation, ZoneSituation
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource
@@ -133,7 +133,7 @@ def months(
 
 def fill_years(store: Store, at: int, chunks: Iterable[int]) -> None:
     for year in chunks:
-        record_filled(store.state, YEARS_FILLED, str(year), at)
+        record_filled(store.state, YEARS_FILLED_KEY, str(year), at)
 
 
 def test_history_is_missing_from_now_back_to_the_first_year_and_month(store: Store) -> None:
@@ -197,7 +197,7 @@ def test_what_was_filled_by_a_clock_that_ran_ahead_counts_as_never_filled(store:
 
 @pytest.mark.parametrize("garbage", [["2025"], "2025", 7, {"2025": "yesterday"}, None])
 def test_a_note_that_makes_no_sense_only_costs_a_fill(store: Store, garbage: list[str] | str | int | None) -> None:
-    store.state.write(YEARS_FILLED, garbage)
+    store.state.write(YEARS_FILLED_KEY, garbage)
     assert years(store, NOW) == (2025, 2024, 2023, 2022)
     fill_years(store, NOW, (2025,))
     assert years(store, NOW) == (2024, 2023, 2022)

@@ -29,7 +29,7 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, record_filled, refill_damaged
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, filled, record_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
@@ -94,7 +94,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep("ee", LiveScores(days=tuple(scored)))
         store.state.record_refresh(NOW)
-        record_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
+        record_filled(store.state, YEARS_FILLED_KEY, str(DAY.year), NOW)
         record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
         past = [
@@ -273,7 +273,7 @@ def test_facts_of_which_there_is_one_begin_anew(
         assert store.state.last_refresh() == NOW
         if "state" in damaged:
             assert store.state.version() > 10**9
-            assert filled(store.state, YEARS_FILLED) == {}
+            assert filled(store.state, YEARS_FILLED_KEY) == {}
         identity = store.state.instance_id()
     with Store(url) as store:
         assert store.state.instance_id() == identity
@@ -317,10 +317,10 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
             return
     with Store(url) as store:
         refill_damaged(store, [])
-        assert filled(store.state, YEARS_FILLED) == {}
-        record_filled(store.state, YEARS_FILLED, "2025", NOW)
+        assert filled(store.state, YEARS_FILLED_KEY) == {}
+        record_filled(store.state, YEARS_FILLED_KEY, "2025", NOW)
         refill_damaged(store, [])
-        assert filled(store.state, YEARS_FILLED) == {"2025": NOW}
+        assert filled(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
 
 

@@ -336,12 +336,12 @@ def test_nobody_takes_over_between_the_check_and_the_commit(url: str, store: Sto
 def test_a_holder_of_a_database_server_is_safe_until_another_may_take_over(postgresql_url: str, steady: Steady) -> None:
     with Store(postgresql_url) as store:
         lease = Lease(store.database, steady=steady)
-        assert is_safe(lease) == [False]
+        assert is_certainly_held(lease) == [False]
         assert lease.claim()
         steady.seconds += EXPIRES_AFTER_S
-        assert is_safe(lease) == [True]
+        assert is_certainly_held(lease) == [True]
         steady.seconds += 0.1
-        assert is_safe(lease) == [False]
+        assert is_certainly_held(lease) == [False]
 
 
 def test_a_holder_of_a_file_is_safe_while_it_can_not_write_for_nobody_can(database: Path, steady: Steady) -> None:
@@ -349,14 +349,14 @@ def test_a_holder_of_a_file_is_safe_while_it_can_not_write_for_nobody_can(databa
         lease = Lease(store.database, steady=steady)
         assert lease.claim()
         steady.seconds += HOUR_S
-        assert is_safe(lease) == [True]
+        assert is_certainly_held(lease) == [True]
         lease.release()
-        assert is_safe(lease) == [False]
+        assert is_certainly_held(lease) == [False]
 
 
-def is_safe(lease: Lease) -> list[bool]:
+def is_certainly_held(lease: Lease) -> list[bool]:
     """Return in a list whether a lease is safe, because a type checker assumes that a property doesn't change."""
-    return [lease.is_safe]
+    return [lease.is_certainly_held]
 
 
 def test_a_beat_is_not_flushed_to_the_disk_and_what_is_stored_is(database: Path) -> None:

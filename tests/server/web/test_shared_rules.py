@@ -107,7 +107,7 @@ console.log(JSON.stringify(hours.map((ts) => wording.isNightRate(ts))));
 @pytest.mark.parametrize(("at", "is_at_night"), NIGHT_RATE.items())
 def test_the_server_draws_and_charges_the_night_rate_in_the_same_hours(at: str, *, is_at_night: bool) -> None:
     assert is_night(ESTONIA.local(instant(at)), ESTONIA.country) is is_at_night
-    assert (PackageTariff("vork_4", 0.0).network_time(instant(at)) == "night") is is_at_night
+    assert (PackageTariff("vork_4", 0.0).network_rate_period(instant(at)) == "night") is is_at_night
 
 
 async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
@@ -136,7 +136,7 @@ def test_script_and_server_have_the_same_nights_in_all_zones(hours: list[int], m
     at_night = asyncio.run(shaded(starts, holidays, market))
     assert at_night == [is_night(market.local(start), market.country) for start in starts]
     tariff = OwnTariff(market, margin=0.0, day=5.0, night=3.0, other=0.0)
-    assert at_night == [tariff.network_time(start) == "night" for start in starts]
+    assert at_night == [tariff.network_rate_period(start) == "night" for start in starts]
     assert at_night == [tariff.parts(start)["network"] == 3.0 for start in starts]
 
 

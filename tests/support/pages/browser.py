@@ -114,7 +114,7 @@ async def series_of(server: RunningServer) -> Any:  # noqa: ANN401  a JSON docum
 
 def whole_cents(euros: float) -> str:
     """Return the text of a forecast's price in EUR/kWh on the page, in whole cents."""
-    return texts_in("en").whole(euros * 100)
+    return texts_in("en").whole_number(euros * 100)
 
 
 def cents(euros: float) -> str:

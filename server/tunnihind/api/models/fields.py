@@ -47,7 +47,7 @@ Currency = Annotated[
     Literal["EUR"],
     Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
 ]
-Docs = Annotated[str, uri("URL of the human-readable API description.", "https://tunnihind.example/docs")]
+DocsUrl = Annotated[str, uri("URL of the human-readable API description.", "https://tunnihind.example/docs")]
 HourStart = Annotated[int, start("Hour", HOUR_S)]
 HourStartIso = Annotated[str, iso_start("Hour")]
 HourAhead = Annotated[int, start("Hour", HOUR_S, HOUR_S)]

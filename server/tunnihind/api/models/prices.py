@@ -10,7 +10,7 @@ from tunnihind.api.models.fields import (
     P50,
     P90,
     Currency,
-    Docs,
+    DocsUrl,
     FreeUntil,
     Gated,
     HourAhead,
@@ -106,7 +106,7 @@ class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour on, and the forecast up to `freeUntil`."""
 
     backtest: BacktestOrNull
-    docs: Docs
+    docs: DocsUrl
     day_ahead: Annotated[
         list[DayAheadHour],
         Meta(description="Settled day-ahead prices from the current hour forward, ascending by `ts`."),
@@ -157,7 +157,7 @@ class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
         Backtest | None,
         Meta(description="Accuracy of the forecast of quarters from a walk-forward backtest. Null while unavailable."),
     ]
-    docs: Docs
+    docs: DocsUrl
     day_ahead: Annotated[
         list[DayAheadQuarter],
         Meta(
@@ -241,7 +241,7 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
 class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour forward, and equally likely price paths."""
 
-    docs: Docs
+    docs: DocsUrl
     probability: Annotated[
         float,
         Meta(description="Probability of each of the 20 paths, a fraction; all are equally likely.", examples=[0.05]),

@@ -66,7 +66,7 @@ def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[R
 CHANNEL: Final = "tunnihind_changed"
 """The channel on which servers announce that the served data have changed."""
 
-_IS_ALIVE_EVERY_S: Final = 10.0
+_LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 
 
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
@@ -80,7 +80,7 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
         yield
         while True:
-            async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
+            async with aclosing(connection.notifies(timeout=_LIVENESS_CHECK_INTERVAL_S)) as told:
                 async for _ in told:
                     yield
             # Only a query reveals a broken connection.
