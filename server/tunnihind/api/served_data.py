@@ -68,7 +68,7 @@ class ServedData:
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
     scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held` lists the
-    held-back prices for the last two delivery days, today and later days. `unconfirmed` maps a zone and a day to the
+    held-back prices from two delivery days before today on. `unconfirmed` maps a zone and a day to the
     only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is empty.
     `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
     repeat, but a `change_id` never repeats.
