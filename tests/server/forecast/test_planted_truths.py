@@ -27,8 +27,8 @@ EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))
 """Several events, because three weeks of one market say little about coverage."""
 EVENT = EVENTS[-1]
 END = EVENT + timedelta(days=36)
-MORNINGS = every(4, date(2024, 10, 1), LAST - timedelta(days=7))
-"""The mornings on which the undisturbed market is forecast."""
+MORNINGS = every(3, date(2024, 10, 1), LAST - timedelta(days=7))
+"""The mornings on which the undisturbed market is forecast. Fewer would leave too much to chance."""
 
 type Plant = Callable[[date], Planted]
 
@@ -82,8 +82,7 @@ def test_on_an_undisturbed_market_80_percent_of_the_hours_lie_in_the_interval(un
     assert scores.below10 == pytest.approx(0.1, abs=0.03)
     assert scores.above90 == pytest.approx(0.1, abs=0.03)
     for lead in undisturbed.by_lead().values():
-        # The standard error of 72 mornings is about .025. With every morning, the leads have .78 to .83.
-        assert lead.coverage80 == pytest.approx(0.8, abs=0.06)
+        assert lead.coverage80 == pytest.approx(0.8, abs=0.05)
 
 
 def test_the_interval_widens_and_the_skill_falls_with_the_horizon(undisturbed: BacktestResult) -> None:
