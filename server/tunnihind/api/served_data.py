@@ -13,7 +13,7 @@ import numpy as np
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.forecast.scoring.live_scores import NO_MONTHLY_SCORES, MonthlyScores, WindowScores
+from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, ScoresByMonth, WindowScores
 from tunnihind.market import (
     DAY_S,
     HOUR_S,
@@ -81,7 +81,7 @@ class ServedData:
     scenarios: Scenarios | None = None
     last_refresh: int | None = None
     accuracy: tuple[WindowScores, ...] = ()
-    months: MonthlyScores = NO_MONTHLY_SCORES
+    months: ScoresByMonth = NO_SCORES_BY_MONTH
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 

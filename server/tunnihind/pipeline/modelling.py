@@ -22,7 +22,7 @@ from tunnihind.forecast.scoring.live_scores import (
     MEMORY_DAYS,
     MONTHS,
     LiveScores,
-    MonthlyScores,
+    ScoresByMonth,
     day_scores,
     months,
     windows,
@@ -231,7 +231,7 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),
-        months=MonthlyScores(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
+        months=ScoresByMonth(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
     )
 
 

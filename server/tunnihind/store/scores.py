@@ -16,7 +16,13 @@ from sqlalchemy import Connection, delete, insert
 from tunnihind.forecast.run import LEADS
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
-from tunnihind.forecast.scoring.live_scores import NO_MONTHLY_SCORES, DayScores, LiveScores, MonthlyScores, WindowScores
+from tunnihind.forecast.scoring.live_scores import (
+    NO_SCORES_BY_MONTH,
+    DayScores,
+    LiveScores,
+    ScoresByMonth,
+    WindowScores,
+)
 from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
@@ -66,10 +72,10 @@ class ScoreBook:
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
-    def months(self, zone: Zone) -> MonthlyScores:
+    def months(self, zone: Zone) -> ScoresByMonth:
         """Return the monthly scores of a zone's forecasts. Raises StoreError."""
-        found: MonthlyScores | None = self._state.read(f"{_MONTHS} {zone}", MonthlyScores)
-        return found or NO_MONTHLY_SCORES
+        found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
+        return found or NO_SCORES_BY_MONTH
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
         """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores, Savings
-from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, MonthlyScores, MonthScores, WindowScores
+from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.store.store import Store
 
@@ -68,7 +68,7 @@ def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Stor
     window = WindowScores(7, {1: SCORES}, SCORES, {1: 41.07}, decisions)
     version = store.state.version()
     store.scores.keep(
-        "ee", LiveScores(windows=(window,), months=MonthlyScores(issued=(MonthScores("2025-11", window),)))
+        "ee", LiveScores(windows=(window,), months=ScoresByMonth(issued=(MonthScores("2025-11", window),)))
     )
     assert store.state.version() > version
     [found] = store.scores.windows("ee")
@@ -80,7 +80,7 @@ def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Stor
 def test_an_empty_store_has_none(store: Store) -> None:
     assert store.scores.newest_issue("ee") is None
     assert store.scores.days("ee", date(2000, 1, 1), date(2050, 1, 1)) == []
-    assert (store.scores.windows("ee"), store.scores.months("ee")) == ((), MonthlyScores())
+    assert (store.scores.windows("ee"), store.scores.months("ee")) == ((), ScoresByMonth())
 
 
 def test_a_year_of_scores_takes_less_than_half_a_megabyte(path: Path, store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.api.api_server import Serve
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.scoring.live_scores import NO_MONTHLY_SCORES, MonthlyScores, MonthScores, WindowScores, windows
+from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, MonthScores, ScoresByMonth, WindowScores, windows
 from tunnihind.market import ESTONIA
 from tunnihind.web.accuracy import AccuracySummary, Figures, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
@@ -27,7 +27,7 @@ def summary_of(data: ServedData, **options: str) -> AccuracySummary:
 def with_months(count: int) -> ServedData:
     months = [f"{2024 + n // 12}-{n % 12 + 1:02}" for n in range(count)]
     issued = tuple(MonthScores(month, sample_views.window(30)) for month in months)
-    return replace(sample_views.ordinary(), months=MonthlyScores(issued=issued))
+    return replace(sample_views.ordinary(), months=ScoresByMonth(issued=issued))
 
 
 def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() -> None:
@@ -116,7 +116,7 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
         for lead, of_lead in window.decisions.by_days_ahead.items()
     }
     worse = replace(window, decisions=replace(window.decisions, by_days_ahead=plans))
-    summary = summary_of(ServedData("1", ESTONIA, months=MonthlyScores(issued=(MonthScores("2025-01", worse),))))
+    summary = summary_of(ServedData("1", ESTONIA, months=ScoresByMonth(issued=(MonthScores("2025-01", worse),))))
     assert summary.charts[0].bars[0].height == 0
     assert next(iter(summary.months.values())).share.forecast < 0
 
@@ -130,10 +130,10 @@ def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
 
 def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
     nothing = WindowScores.of(3, [])
-    scored = MonthlyScores(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
+    scored = ScoresByMonth(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
     summary = summary_of(ServedData("1", ESTONIA, months=scored))
     assert [first.month for first in summary.months] == [2]
-    only = summary_of(ServedData("1", ESTONIA, months=MonthlyScores(issued=(MonthScores("2025-01", nothing),))))
+    only = summary_of(ServedData("1", ESTONIA, months=ScoresByMonth(issued=(MonthScores("2025-01", nothing),))))
     assert (only.months, only.charts, only.is_backtest) == ({}, (), False)
 
 
@@ -149,7 +149,7 @@ def test_an_empty_server_has_nothing_to_show() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
     assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ({}, (), None, False)
     assert windows([], None) == ()
-    assert MonthlyScores() == NO_MONTHLY_SCORES
+    assert ScoresByMonth() == NO_SCORES_BY_MONTH
 
 
 @pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%"), ("ru", "81%")])
@@ -175,7 +175,7 @@ async def test_while_nothing_is_scored_so_far_ahead_other_days_can_be_chosen(ser
     whole, nothing = sample_views.window(30), WindowScores.of(0, []).overall
     near = replace(whole, by_days_ahead=dict.fromkeys(range(1, 8), nothing) | {1: whole.by_days_ahead[1]})
     data = replace(
-        sample_views.ordinary(), accuracy=(near,), months=MonthlyScores(issued=(MonthScores("2025-12", near),))
+        sample_views.ordinary(), accuracy=(near,), months=ScoresByMonth(issued=(MonthScores("2025-12", near),))
     )
     html = (await (await serve(data)).ask("/accuracy?ahead=7")).body.decode()
     assert "No forecast has been scored yet" in html

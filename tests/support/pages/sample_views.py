@@ -12,7 +12,7 @@ from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
-from tunnihind.forecast.scoring.live_scores import MonthlyScores, MonthScores, WindowScores
+from tunnihind.forecast.scoring.live_scores import MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.weather_scores import LeadAgreement, VariableScores
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
@@ -77,7 +77,7 @@ def window(days: int, month: int = 3) -> WindowScores:
 def before_the_first_scores(now: int = HOUR + 612) -> ServedData:
     """Return an ordinary view of a server that has not scored any of its own forecasts yet."""
     months = tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(9, 13))
-    return replace(ordinary(now), accuracy=(), months=MonthlyScores(backtest=months))
+    return replace(ordinary(now), accuracy=(), months=ScoresByMonth(backtest=months))
 
 
 def settled(first: int, last: int) -> PriceSeries:
@@ -162,7 +162,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             run=run(now),
             last_refresh=hour,
             accuracy=tuple(window(days) for days in (7, 30, 90)),
-            months=MonthlyScores(
+            months=ScoresByMonth(
                 issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))
             ),
         )

@@ -93,7 +93,7 @@ class MonthScores:
 
 
 @dataclass(frozen=True, slots=True)
-class MonthlyScores:
+class ScoresByMonth:
     """The scores by month.
 
     `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model in a
@@ -104,7 +104,7 @@ class MonthlyScores:
     backtest: tuple[MonthScores, ...] = ()
 
 
-NO_MONTHLY_SCORES: Final = MonthlyScores()
+NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class LiveScores:
 
     days: tuple[DayScores, ...] = ()
     windows: tuple[WindowScores, ...] = ()
-    months: MonthlyScores = NO_MONTHLY_SCORES
+    months: ScoresByMonth = NO_SCORES_BY_MONTH
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
