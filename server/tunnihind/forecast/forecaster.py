@@ -57,8 +57,8 @@ class TieredForecaster:
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
     forecast also uses the covariates known at its issue. If there are too few data, `LastWeeksMean` forecasts instead.
-    An instance keeps its trained models for the next forecast. A `keeper` keeps the trained models for later processes
-    too. From the same `Known`, every instance makes the same run.
+    An instance keeps its trained models for the next forecast, and a `keeper` keeps them for other processes. From the
+    same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -198,7 +198,7 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        Appended intervals are at least as wide as the mean interval of the model's last day.
+        The appended intervals are at least as wide as the mean interval of the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -18,7 +18,7 @@ _LIBRARIES: Final = ("numpy", "holidays")
 def model_identity(market: Market) -> str:
     """Return an identifier that changes with the model's code, the libraries, the zone and the price limits.
 
-    The identifier is the same for all steps, because the key of a stored row contains the step.
+    The identifier does not contain the step, because the database stores the step with each forecast.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
@@ -28,7 +28,7 @@ def _code() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
-        # The METADATA text contains the library's version. Parsing METADATA would take longer than the rest of this
+        # The whole METADATA text is hashed, because parsing it for the version would take longer than the rest of this
         # function.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
     seen = (tunnihind.market, tunnihind.price_series)

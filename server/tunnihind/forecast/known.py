@@ -100,7 +100,7 @@ class PriceArchive:
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Fill the gaps in `first` with prices from `second`. Both series cover the same periods."""
+    """Fill the gaps in `first` with prices from `second`, which covers the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
@@ -152,8 +152,8 @@ class CovariateArchive:
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """For each weather run in use, return the instant at which it was initialised, newest first.
 
-        A weather run is in use if it holds the newest value of at least one hour. If the newest weather run ends early,
-        an older weather run holds the newest values of the last days.
+        A weather run is in use if it holds the newest value of at least one hour. If the newest weather run reaches
+        only a few days ahead, an older weather run holds the values after its end.
         """
         found: set[int] = set()
         for name in names:
@@ -174,7 +174,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data known at the instant `as_of`. A forecast made at `as_of` may use no other data."""
+    """The data known at the instant `as_of`: all that a forecast made at `as_of` may use."""
 
     as_of: int
     prices: PriceHistory

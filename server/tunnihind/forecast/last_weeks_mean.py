@@ -1,4 +1,4 @@
-"""Uses a weighted mean of the last six weeks' prices as the forecast. It needs only the prices of the forecast zone."""
+"""Forecasts a zone's prices with a weighted mean of the zone's own prices of the last six weeks."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -39,8 +39,8 @@ class LastWeeksMean:
 
     A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
     Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
-    is i - j. The percentiles p10 and p90 are computed from the errors that this method would have made at the same lead
-    on earlier days. If few days are known, p10 and p90 are close to a wide prior interval.
+    is i - j. The percentiles p10 and p90 are computed from the errors that `LastWeeksMean` would have made at the same
+    lead on past days. If few days are known, p10 and p90 are close to a fixed wide interval.
     """
 
     market: Market
@@ -75,7 +75,7 @@ class LastWeeksMean:
         )
 
     def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
-        """Return p10, p50 and p90 of the days, shape (3, days, 24)."""
+        """Return p10, p50 and p90 of each day in `days`, shape (3, days, 24)."""
         targets = history.index(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
         limits = self.market.limits
@@ -101,11 +101,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """For each target day, return each clock hour's weighted mean price, and whether any price was known.
+    """Return each target day's mean prices (..., 24), EUR/MWh, and whether any known price is in them (...).
 
-    The means (..., 24) are in EUR/MWh. The second result (...) is true for target days whose means use at least one
-    known price. `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each
-    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each target day.
+    If a clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -123,7 +122,7 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return the errors that this tier would have made 1 to 7 days ahead, shape (7, days, 24).
+    """Return the errors that `LastWeeksMean` would have made 1 to 7 days ahead, shape (7, days, 24).
 
     An error is the price minus p50, in EUR/MWh. The errors of the first days are NaN, because a mean needs 42 earlier
     days.

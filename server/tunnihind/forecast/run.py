@@ -133,7 +133,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs` as of `hours` hours later. The covariates are then older, and reach less far ahead."""
+    """Return a run's `inputs`, with each covariate `hours` hours older and reaching `hours` hours less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [

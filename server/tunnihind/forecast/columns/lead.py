@@ -31,7 +31,7 @@ NEXT_DAY_LEADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """The vintages of a weather driver, and their anomalies. Both arrays have shape (issue days, ages, 24)."""
+    """The vintages of a weather driver and their anomalies, both of shape (issue days, ages, 24)."""
 
     values: Floats
     anomaly: Floats
@@ -49,9 +49,9 @@ class LeadColumns:
     `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
     otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
     `next_day` maps the name of each next-day driver to an array of shape (delivery days, 24). `scale` holds the means
-    and standard deviations of the next-day drivers. If `next_day` is empty, `scale` is None. `has_second_day` is true
-    if a next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2
-    has no columns of next-day drivers.
+    and standard deviations of the next-day drivers, or is None if `next_day` is empty. `has_second_day` is true if a
+    next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2 has no
+    columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -86,7 +86,7 @@ class LeadColumns:
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
         """Compute the input rows of the target days in `target`.
 
-        `issue` holds the issue day of each row's forecast. By default, the issue day is `lead` + `lag` days before the
+        `issue` holds the issue day of each target day. By default, the issue day is `lead` + `lag` days before the
         target day.
         """
         issue = target - lead - self.lag if issue is None else issue
@@ -147,7 +147,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers' values up to row `row`, but at least up to `MIN_ISSUE_DAYS` rows past the first known day."""
+    """Return the drivers' values up to row `row`, but at least `MIN_ISSUE_DAYS` rows past the first complete day."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

@@ -110,7 +110,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
     For each driver and for the market tightness, the columns hold three values of the day before the target day: the
     mean, the mean of the evening, and the mean minus the mean of the seven days before. In the columns, missing values
-    are 0. Hourly columns do not improve the forecast at lead 2.
+    are 0. There are no hourly columns, because they do not improve the forecast at lead 2.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -164,11 +164,11 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    A supply curve gives the mean price that the last 60 days had at similar values of `axis`. `axis` holds a weighted
-    sum of residual loads. Each column holds the price from a supply curve minus the mean price of the last week. The
-    supply curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson regression over days and hours.
-    The weights are Gaussian in the difference along `axis`, triangular in the distance between clock hours, and
-    exponential in the age of the price.
+    `axis` holds a weighted sum of residual loads. For each hour, a supply curve gives the mean price of those hours of
+    the last 60 days that had similar values of `axis`. The hourly columns hold the supply curves' prices minus the mean
+    price of the last week. The supply curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson
+    regression: a past price has less weight if it is further away on `axis` (Gaussian), in clock hours (triangular) or
+    in days (exponential).
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):

@@ -98,8 +98,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
-        `make` must compute each day's values from the row of that day alone. If `pick` returned these rows, `make` is
-        called only once for the `Rows` from which `pick` took them.
+        `make` must compute each day's values from the row of that day alone. To save time, `make` is called only once
+        for all rows, and the rows that `pick` returns share the result.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

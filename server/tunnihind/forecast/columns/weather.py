@@ -21,11 +21,10 @@ _FEWEST_HOURS: Final = 6
 def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
-    An anomaly is the difference between a value and the running mean of all values of the same age. For each issue day,
-    the running mean covers the forecasts issued up to this day. With a mean over the whole archive, the anomalies at
-    its start would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last known
-    daily mean of the anomalies. This daily mean is multiplied by `_FADE` for each day that has passed since the day of
-    the mean.
+    An anomaly is the difference between a value and the running mean of all values of the same age. The running mean of
+    an issue day covers only the forecasts issued up to the issue day, so it uses no data from the future. If a vintage
+    has no value for an hour, the hour's anomaly is the mean anomaly of the vintage's last known day, multiplied by
+    `_FADE` for each day since.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -45,10 +44,10 @@ def weather_columns(
     """Return a driver's columns, computed from the forecasts issued on the days `issue`.
 
     In the columns, missing values are 0. `values` holds the driver's vintages and `anomaly` their anomalies, both of
-    shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold hourly values, daily means, the mean of a
-    week, and the values one hour earlier and one hour later. Except for the mean of the week, the columns describe the
-    days from `target` - `lead` to `target`. One column holds the product of `values` and the sine of the sun's
-    elevation.
+    shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation. The columns hold hourly
+    anomalies and daily means of the days from `target` - `lead` to `target`, and the mean of the week up to `target` -
+    `lead`. Two columns hold the anomalies of the hour before and of the hour after. One column holds `values` times
+    `sun`, or 0 at night.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -83,7 +82,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of each day's known hours, shape (n,). If fewer than six hours are known, the mean is NaN."""
+    """Return the mean of each day's known hours, or NaN if fewer than six hours are known, shape (n,)."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)

@@ -1,11 +1,10 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
-The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
-mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The result
-for each lead is averaged with the mean over all leads. On the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m +
-1.01 V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. Errors of
-forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90 days'
-prices. Finally, the module `median_error` moves p50 within this interval.
+The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The volatility is V = (a + 0.02)^0.9, where a is a
+moving mean of |r| for each hour and lead, averaged with its means over all hours and over all leads. On the scale
+asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where m is the model's forecast, and q10 and q90 are the
+10% and 90% quantiles of past r / V. A past error has more weight if its forecast was similar to m. The lower bound of
+p10 is the 1% quantile of the last 90 days' prices. Finally, `median_error` moves p50, but not past p10 or p90.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
@@ -77,8 +76,8 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
 
     `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
-    Both arrays end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
-    computed.
+    `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose
+    interval is computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
     residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
@@ -97,11 +96,11 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 stops at this price, unless p50 is lower.
+    """Return the lower bound of p10: the 1% quantile of the last 90 days' prices, EUR/MWh.
 
-    Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
-    the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance
-    after a gap of months.
+    Without a lower bound, the errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24)
+    holds the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for
+    instance after a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
@@ -120,9 +119,9 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
 
 
 def widening(by_lead: Floats) -> Floats:
-    """Return the closest values that never decrease as the lead grows, shape (leads, 24).
+    """Return `by_lead` (leads, 24), changed as little as possible so that no value decreases as the lead grows.
 
-    `by_lead` has shape (leads, 24). Each clock hour is fitted alone, with the pool-adjacent-violators algorithm.
+    Each clock hour is fitted alone, with the pool-adjacent-violators algorithm.
     """
     out = by_lead.copy()
     for hour in range(by_lead.shape[1]):
@@ -140,8 +139,8 @@ def widening(by_lead: Floats) -> Floats:
 def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
     """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
-    Residuals of forecasts at a price level similar to `p50` (24,) have more weight. `score` (days, 24) holds these
-    residuals, and `issued` (days, 24) holds the forecasts. All leads at once would need seven times the memory.
+    `score` (days, 24) holds the residuals, and `issued` (days, 24) holds the past forecasts. Residuals of forecasts at
+    a price level similar to `p50` (24,) have more weight. To save memory, the function takes one lead at a time.
     """
     values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
@@ -149,7 +148,7 @@ def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
-    """Return the residuals (days, 24) in units of volatility.
+    """Return `residual` (days, 24) in units of volatility.
 
     Each day's residuals are divided by the volatility that was known when the day's forecast was issued.
     """

@@ -1,4 +1,4 @@
-"""Intervals from a forecaster's own past errors, by lead day and clock hour.
+"""Computes intervals from a forecaster's own past errors, by lead and clock hour.
 
 An 80% interval runs from p50 plus the 10% quantile of errors to p50 plus the 90% quantile of errors. The method is
 split conformal prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal
@@ -38,9 +38,9 @@ For Estonia's prices of 2024 and 2025, widths grew 1.13-fold at 28 days, 1.30-fo
 def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
-    `errors` (7, days, 24) holds the price minus p50 by lead day. The newest day is last. Unknown errors are NaN. The
+    `errors` (7, days, 24) holds the price minus p50 by lead, with the newest day last. Unknown errors are NaN. The
     lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. Leads
-    of more than 7 days occur only if prices are stale. At leads of more than 7 days, intervals widen further.
+    of more than 7 days occur only if the newest known price is old, and their intervals widen with every day.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -65,11 +65,11 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """For each hour, return the errors of the hour and of its neighbour hours. Also return the weights of these errors.
+    """For each hour, return the errors of the hour itself and of the hours around it, and the weights of the errors.
 
-    Both results have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last.
-    Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights. The middle weight belongs to the
-    hour itself. The first and the last hour of a day count as neighbours.
+    The errors and the weights have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest
+    day last. Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight
+    belongs to the hour itself. The first and the last hour of a day count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

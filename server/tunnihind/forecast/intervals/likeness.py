@@ -1,6 +1,6 @@
-"""The past errors that count for a forecast, and their weights by price level.
+"""Weights past errors by price level.
 
-Errors of past forecasts at a similar price level say more about a new forecast than other errors do (localized
+A past forecast's error says more about a new forecast if both forecasts are at a similar price level (localized
 conformal prediction: Guan 2023, Biometrika 110(1)).
 """
 
@@ -27,8 +27,8 @@ _LEAST: Final = 0.05
 def likeness(past: Floats, now: Floats) -> Floats:
     """Return the weight of each past error, a number from `_LEAST` to 1 + `_LEAST`.
 
-    For each past error, `past` holds the p50 of the past forecast. `now` holds the p50 of the new forecast. Both arrays
-    are in EUR/MWh, and are broadcast to one shape.
+    For each past error, `past` holds the p50 of the past forecast. `now` holds the p50 of the new forecast. `past` and
+    `now` are in EUR/MWh, and numpy broadcasts them to one shape.
     """
     distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / _WIDTH
     weight: Floats = _LEAST + np.exp(-0.5 * distance**2)

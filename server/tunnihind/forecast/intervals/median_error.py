@@ -1,12 +1,12 @@
-"""Moves p50 by the median error of past forecasts at a similar price level.
+"""Moves p50 by the median error of past forecasts that were similar to p50.
 
-Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure, its forecast lies
-between the low and the high prices. The median of the actual prices is then often lower than the forecast. So p50 moves
-by the median error of past forecasts at a similar price level. The method is a local quantile regression (Yu, Jones
-1998, Local linear quantile regression, Journal of the American Statistical Association 93(441)).
+Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure whether a price will
+be near zero or high, it forecasts a price between the two, but the median of the actual prices is often lower. The
+method is a local quantile regression (Yu, Jones 1998, Local linear quantile regression, Journal of the American
+Statistical Association 93(441)).
 
-The median error over all price levels is subtracted first, because it comes from past rises and falls of all prices.
-Such rises and falls seldom continue.
+The median error over all price levels is subtracted from the move of p50, because it comes from a past rise or fall of
+all prices, which seldom continues.
 """
 
 from typing import Final
@@ -26,13 +26,13 @@ The age is short, because the median error changes faster than the size of error
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return the model's `p50` (leads, 24), moved by a median error.
+    """Return the model's `p50` (leads, 24), moved by the median error of past forecasts that were similar to p50.
 
-    p50 moves by the median error at a similar price level, less the median error over all price levels.
+    On the asinh scale, the move is a - b, limited to the range from 0 to a, where a is the median error of past
+    forecasts similar to p50, and b is the median error of all past forecasts.
 
     `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
-    All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use. On the asinh
-    scale, p50 moves by at most the median error at a similar price level, and never in the opposite direction.
+    All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
     """
     moved = to_scale(p50)
     past = issued[:, -BANK_DAYS:]

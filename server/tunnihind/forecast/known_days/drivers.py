@@ -3,8 +3,8 @@
 The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
 residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
 region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
-Baltic solar power. If the load, the wind power or the solar power of the first day to forecast is unknown, the residual
-load of every day is computed without this series.
+Baltic solar power. A region's residual load leaves out load, wind power or solar power on all days if its value for
+tomorrow is unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,8 +52,8 @@ def make_drivers(
     """Combine covariates into drivers.
 
     To save memory, `far` yields the covariates in groups, in the order of `by_part`. `today` is the row of the day on
-    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. The caller
-    seldom changes `fit_row`, because each change of `fit_row` alters the drivers' values on past days.
+    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. Each change of
+    `fit_row` alters the drivers' values on past days, so the caller changes `fit_row` only once per era.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -75,7 +75,7 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield groups of covariate names. Each group holds the names of one region and one kind: load, wind or solar.
+    """Yield groups of covariate names, one group for each region and kind (load, wind or solar).
 
     Covariates whose names the model doesn't know are left out.
     """
@@ -177,7 +177,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW. If `meanings` holds only weather covariates, convert to the units of `in_units`."""
+    """Convert a covariate to GW or, if `meanings` holds only weather covariates, to the units of `in_units`."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -191,8 +191,8 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
-    Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
-    estimate assumes that all covariates differ by the same factor from their means over the days so far.
+    Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean over the
+    days so far, multiplied by the ratio of the other covariates to their own means.
     """
     rest = iter(members)
     first = next(rest)
@@ -216,7 +216,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Limit load forecasts to the range from 55% to 145% of the last 14 days' median."""
+    """Limit load forecasts to 55% to 145% of the last 14 days' median, because sources publish typing errors."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -274,9 +274,9 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 def usual_hours(days: Floats) -> Floats:
     """Return the usual value of each clock hour on each day, shape (days, 24).
 
-    The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
-    newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used, because later values do not change this mean.
+    The usual value is the mean of the known values in the last 14 days. If no value is known in 14 days, the usual
+    value stays as it was. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is used,
+    because new data never change that mean.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -312,7 +312,7 @@ def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
     The regression uses the days up to row `fit_row`, and later days if they are needed to reach `FEW_PAIRS` known
-    hours. If fewer than `FEW_PAIRS` hours are known on all days, or if the slope is not positive, return None.
+    hours. If fewer than `FEW_PAIRS` hours are known in total, or if the slope is not positive, return None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -50,11 +50,11 @@ class DayGrid:
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
-        """For each clock hour of each day, return its position among all hours of the grid.
+        """For each clock hour of each day, return its position among all hours of the grid, shape (days, 25).
 
-        The result has shape (days, 25). On a 25-hour day, clock hour 2 occurs twice, and the 25th column holds its
-        second position. On days of 23 or 24 hours, the 25th column repeats the column of clock hour 2. On a 23-hour
-        day, clock hour 2 is missing, and its column holds the position of the next hour.
+        On a 25-hour day, clock hour 2 occurs twice, and the 25th column holds its second position. On days of 23 or 24
+        hours, the 25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and its
+        column holds the position of the next hour.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -129,7 +129,7 @@ def days_between(first: date, last: date) -> list[date]:
 
 
 def classes_of(days: Sequence[date], country: str) -> Classes:
-    """Return the demand class that each day has in a country. The result has shape (days,)."""
+    """Return the demand class of each day in a country, shape (days,)."""
     return np.array([day_class(day, country) for day in days], np.intp)
 
 

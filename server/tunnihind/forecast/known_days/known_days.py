@@ -113,7 +113,7 @@ class KnownDays:
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The covariates whose names the model knows and that have a recent forecast.
+    """The covariates whose names the model knows and whose newest forecast is less than 7 days old.
 
     `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
     names of the covariates whose forecasts reach several days ahead.
@@ -144,10 +144,9 @@ class _Fresh:
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
-        """Yield the vintages of the covariates whose forecasts reach several days ahead.
+        """Yield the vintages of the covariates whose forecasts reach several days ahead, in the groups of `by_part`.
 
-        Each mapping holds the vintages of one region and one kind (load, wind or solar). Each array has shape (issue
-        days, ages, 24).
+        A vintage has shape (issue days, ages, 24).
         """
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), is_far=True)
@@ -166,8 +165,8 @@ class _Fresh:
         """Return the vintages of the named covariates.
 
         Each array has shape (rows, ages, 24), and its last row belongs to today. If `is_far` is true and a covariate's
-        newest forecast is older than `stale_days`, today's vintage is NaN. An estimate from other covariates is better
-        than an old forecast.
+        newest forecast is older than `stale_days`, today's vintage is NaN, because an estimate from other covariates is
+        better than an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)

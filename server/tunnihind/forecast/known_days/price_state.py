@@ -39,7 +39,7 @@ def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
 class NeighbourPrices(NamedTuple):
     """A neighbouring zone's prices without gaps, and each clock hour's mean price of the last seven days.
 
-    Both arrays have shape (days, 24) and are on the asinh scale.
+    `price` and `week_mean` have shape (days, 24) and are on the asinh scale.
     """
 
     price: Floats
@@ -54,10 +54,9 @@ class PriceState:
     zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own`
     and `neighbours` hold prices without gaps. If a price of the forecast zone is missing, the newest earlier price at
     the same clock hour is used. If a neighbour's price is missing, the forecast zone's price is used. `mean[k]` holds
-    the mean of `own` over the last k days at each clock hour. A daily profile holds the differences between the hours'
-    prices and the day's mean price. `profile` holds the mean daily profile of the last 15 days. `low` and `high`
-    (days,) hold the lowest and the highest price that a forecast may have. A forecast uses the bounds of the newest day
-    with known prices.
+    the mean of `own` over the last k days at each clock hour. `profile` holds each clock hour's price less the day's
+    mean price, averaged over the last 15 days. `low` and `high` (days,) hold the lowest and the highest price that a
+    forecast may have if it uses the prices up to that day.
     """
 
     eur_mwh: Floats
@@ -96,7 +95,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the names of the arrays from which all fields can be computed, each with the array up to row `row`."""
+        """Return the arrays from which all fields can be computed, up to row `row`, each with its name."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
@@ -119,7 +118,7 @@ def _trailing_max(daily: Floats) -> Floats:
 
 
 def _filled_forward(values: Floats) -> Floats:
-    """Replace each NaN by the newest earlier value in its column. If no earlier value is known, use zero."""
+    """Replace each NaN by the newest value above it in its column, or by zero if all values above it are NaN."""
     known = ~np.isnan(values)
     rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
     newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)

@@ -22,7 +22,7 @@ class Season:
     """The calendar and the sun's elevation for each day of a day grid.
 
     `weekday` (days, 7) is 1 in the column of the day's weekday, and 0 in the other columns. `holiday` (days,) is 1 on
-    public holidays of the own country, and 0 on other days. `neighbour_holiday` (days,) is the share of the
+    public holidays of the zone's country, and 0 on other days. `neighbour_holiday` (days,) is the share of the
     neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine of a
     yearly cycle, followed by the sine and the cosine of a half-yearly cycle. `sun` (days, 24) holds the sine of the
     sun's elevation in the middle of each hour.
@@ -51,7 +51,7 @@ class Season:
 
 
 class SeasonCache:
-    """Caches the `Season` of the last requested grid. A `keeper` keeps each `Season` for later processes."""
+    """Caches the `Season` of the last requested grid. A `keeper` keeps each `Season` for other processes."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper

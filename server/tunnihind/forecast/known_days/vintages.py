@@ -28,7 +28,7 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the issue instants of the days up to row `today`. The result has shape (today + 1,).
+    """Return the issue instants of the days up to row `today`, shape (today + 1,).
 
     A forecast uses the covariates known at its issue instant. Today's issue instant is `as_of`. A past day's issue
     instant is the usual time of issue on that day, minus `stale_days` days.
@@ -52,11 +52,11 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out a weather run if a newer one was already known at the first issue instant after it.
+    """Of the weather runs between the issue instants of two consecutive days, keep only the newest.
 
-    After two weeks, the store deletes many weather runs, for example evening runs. If training used weather runs that
-    are deleted later, each deletion would change the model. Weather runs issued after the newest issue instant before
-    `as_of` are kept.
+    All weather runs since the newest issue instant before `as_of` are kept. After two weeks, the store deletes many
+    weather runs, for example evening runs. If training used weather runs that are deleted later, each deletion would
+    change the model.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -71,7 +71,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 
     `series` identifies each forecast's covariate by a number.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issued values
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day of the first issue instant from `issued` on
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]

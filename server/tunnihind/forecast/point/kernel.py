@@ -1,10 +1,10 @@
 """A kernel ridge regression that predicts all 24 hours of a day together.
 
-The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, this model
-includes interactions between columns. The distance between two days depends most on the columns with large coefficients
-in a linear fit of all hours. The method is a diagonal recursive feature machine with linear features (Radhakrishnan,
-Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single precision, which is
-accurate enough.
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, the kernel
+regression includes interactions between columns. The distance between two days depends most on the columns with large
+coefficients in a linear fit of all hours. The method is a diagonal recursive feature machine with linear features
+(Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single
+precision, which is accurate enough.
 """
 
 from dataclasses import dataclass
@@ -79,9 +79,8 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
-    Among the neighbouring zones, the kernel regression uses the prices of the first and the last zone. The prices of
-    the first neighbouring zone are the most similar to the prices of the forecast zone. The price difference to the
-    last neighbouring zone is large if cable capacity to that zone is scarce.
+    Of `Market.neighbours`, the kernel regression uses only the first zone, whose prices are the most similar, and the
+    last zone, whose prices show how scarce cable capacity is.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -141,7 +140,7 @@ class KernelFit:
         """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) on the asinh scale.
 
         If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The days must be consecutive, with the newest
-        day last. `error` (n,) holds the error of each day's forecast. Days with large errors get less weight.
+        day last. `error` (n,) holds the error of each day's forecast, and days with large errors get less weight.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -187,14 +186,14 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
     """Return the scale of each column, shape (k,).
 
     A column's scale grows with the size of its coefficients in a linear fit of all hours. The linear fit is repeated
-    with the scaled columns, which further shrinks the scale of unimportant columns.
+    with the scaled columns, which makes the scale of unimportant columns even smaller.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
     scale = np.ones(len(gram), np.float32)
     for _ in range(_SCALE_STEPS):
         unit = scale**2 @ gram.diagonal() / weight.sum()
-        if unit == 0:  # all columns or all targets are constant
+        if unit == 0:  # all columns or all prices are constant
             return np.ones_like(scale)
         system = gram * (scale[:, None] * (scale / unit))
         diagonal = np.arange(len(system))

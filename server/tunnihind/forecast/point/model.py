@@ -19,10 +19,10 @@ class Fit(Protocol):
     """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return k arrays of shape (n, 24), joined in one array of shape (k, n, 24).
+        """Return the forecasts of the n rows, and further numbers from which the model learns, shape (k, n, 24).
 
-        The first array holds the forecasts of the n rows. The other arrays hold numbers that the model needs for
-        learning. When the actual prices are known, they are passed to `LearningModel.learn` together with this result.
+        The first of the k arrays holds the forecasts. When the actual prices are known, `LearningModel.learn` gets the
+        prices and all k arrays.
         """
 
 
@@ -30,8 +30,8 @@ class Fit(Protocol):
 class LearningModel(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model restored from a
-    file makes the same forecasts as the stored model.
+    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. After a model was
+    stored and restored, it makes the same forecasts as before.
     """
 
     fit_type: ClassVar[type[Fit]]

@@ -1,9 +1,9 @@
 """Ridge regressions for each lead and clock hour, computed from moments: exponentially weighted sums of products.
 
-Each row is added to the moments once, and is not needed afterwards. Rows whose out-of-sample forecast had a large error
-get less weight, so that the regressions approximate least absolute deviations. The method is a streaming form of
-iteratively reweighted least squares. The coefficients apply to standardised columns. Each lead's coefficients are
-shrunk toward the coefficients of the lead before.
+Each input row is added to the moments once, so past rows need not be kept. Rows whose out-of-sample forecast had a
+large error get less weight, so that the regressions approximate least absolute deviations. The method is a streaming
+form of iteratively reweighted least squares. The coefficients apply to standardised columns. Each lead's coefficients
+are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ _UNSEEN_ERROR: Final = 0.5
 class Member:
     """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
-    The ridge regression predicts the price minus `offset` times the mean price of the last seven days. The penalty of
-    each lead is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's
-    coefficients.
+    The ridge regression predicts the price minus `offset` times the mean price of the last seven days. Each lead's
+    penalty (`_PENALTY`) is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous
+    lead's coefficients.
     """
 
     offset: float
@@ -93,7 +93,7 @@ class Moments:
     """The weighted sums from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and a target. Column 0 is the constant 1.
+    weighted sums of the products of a column and the price to predict. Column 0 is the constant 1.
     """
 
     gram: Floats
@@ -147,8 +147,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        # `diagonal` is a view of `system`. The loop changes only the diagonal, because the regressions of the members
-        # differ only there.
+        # `diagonal` is a view of `system`. The members' systems of equations differ only in the diagonal.
         diagonal = np.einsum("hpp->hp", system)
         unpenalised = diagonal.copy()
         beta = starts

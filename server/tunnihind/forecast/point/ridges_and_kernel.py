@@ -113,10 +113,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to which the kernel regression is fitted.
-
-        If enough days follow the first row with next-day drivers, return that row. Otherwise, return 0.
-        """
+        """Return the first row to fit: the first row with next-day drivers, or 0 if too few days follow that row."""
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))

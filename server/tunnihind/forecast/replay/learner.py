@@ -1,8 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
 All past days between two refits of the model are forecast with the same fit. For each new forecast, the days since the
-last refit are learnt again. So a forecast depends only on the known data, and not on earlier forecasts or on restarts
-of the server.
+last refit are learnt again, so that a forecast depends only on the known data, and not on earlier forecasts or
+restarts.
 """
 
 from copy import copy
@@ -130,7 +130,7 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50, in EUR/MWh, that was issued for each learnt day. The result has shape (leads, days, 24).
+        """Return the p50, in EUR/MWh, that was issued for each learnt day, shape (leads, days, 24).
 
         If no p50 was issued for an hour, the value of the hour is NaN.
         """
@@ -154,7 +154,8 @@ class Learner:
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
         """Return pairs of a fit and the days that are forecast with this fit.
 
-        Each day is forecast with the newest fit whose last day lies at least `lead` days earlier.
+        Each day is forecast with the newest fit that learnt only from days at least `lead` days before the forecast
+        day.
         """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):

@@ -21,7 +21,7 @@ _ARRAY = "array"
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A trained model as a JSON document and arrays. The document refers to each array by its position.
+    """A trained model as arrays and a JSON document, which refers to each array by its position.
 
     An array that several fields of the model share is stored once.
     """
@@ -79,7 +79,7 @@ class Learnt:
 
 
 class LearntKeeper(Protocol):
-    """Keeps trained models for later processes.
+    """Keeps trained models for other processes.
 
     The keeper may delete any model at any time, because the model can be trained again.
     """
@@ -92,6 +92,6 @@ class LearntKeeper(Protocol):
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
-    """Return the scalar types inside `np.dtype[...]`. The brackets hold one type or a union of types."""
+    """Return the scalar types inside `np.dtype[...]`, which holds one type or a union of types."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

@@ -1,7 +1,7 @@
 """Computes level corrections.
 
-A level correction moves a forecast by a fraction of the recent daily mean errors. If past errors persisted, the
-fraction is larger.
+A level correction adds a fraction of the recent mean error to a forecast: a larger fraction if past errors lasted for
+days.
 """
 
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
+    """Computes one lead's level correction: a gain times the moving mean of the daily mean errors.
 
-    The level correction is the gain times the moving mean. The gain is the slope of a regression of the errors on the
-    moving mean that was known at each issue. If errors do not persist, the gain is near 0.
+    The gain is the slope of a regression of each day's mean error on the moving mean that was known when the day was
+    forecast. If errors seldom last for days, the gain is near 0.
     """
 
     lead: int

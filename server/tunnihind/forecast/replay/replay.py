@@ -1,7 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
 Each era of 16 weeks has its own model, which begins to learn on a fixed day before the era. A model is refitted on
-fixed days. So a model that learns day by day is exactly equal to a model that learns all days at once.
+fixed days, so a model that learns day by day is exactly equal to a model that learns all days at once.
 """
 
 from collections import OrderedDict
@@ -73,7 +73,7 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the results of the first `leads` leads only. The model of a lead does not depend on later leads."""
+        """Return the results of the first `leads` leads only. The model of a lead does not depend on higher leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
@@ -84,7 +84,7 @@ class Replays:
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Prepare to replay `model`. If there is a `keeper`, it keeps the replays for later processes."""
+        """Prepare to replay `model`. A `keeper` keeps the replays for other processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
@@ -101,7 +101,7 @@ class Replays:
     def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
         """Return the learner as it was after its last refit on or before row `through`.
 
-        Callers must not change the returned learner.
+        Callers must not change the learner, because other replays continue from it.
         """
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
@@ -124,7 +124,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The name under which a learner or a replay's result is kept. Different inputs give different names."""
+    """The name under which a learner or a replay's result is kept. The name contains a digest of the input data."""
 
     kind: str
     columns: LeadColumns
@@ -134,7 +134,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The values that identify the replayed model. The first `_ERA` values identify the era."""
+        """The values that identify the replayed model, beginning with the `_ERA` values that identify its era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -143,9 +143,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used learners or results of each replayed model, by name.
+    """Keeps the objects of type `part` (`Learner` or `Replayed`) that each replayed model used last, by name.
 
-    Learners and results that are not in memory are loaded from the `keeper`.
+    Objects that are not in memory are loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -156,14 +156,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first learner or result that is kept under one of `names`.
-
-        If nothing is kept under these names, return None.
-        """
+        """Return the first object that is kept under one of `names`, or None if there is none."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a learner or a replay's result under a name. The caller must not change the kept object afterwards."""
+        """Keep an object under a name. The caller must not change the object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -201,7 +198,7 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return `leads` and the tuple of all leads, because a result for all leads contains the result for `leads`."""
+    """Return the tuples of leads whose results contain the result for `leads`: `leads` itself, and all leads."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
