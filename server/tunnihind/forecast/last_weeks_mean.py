@@ -103,8 +103,8 @@ class LastWeeksMean:
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
     """Return each target day's mean prices (..., 24), EUR/MWh, and whether any known price is in them (...).
 
-    `seen` (...) holds the row of the last day in each mean. `classes` (...) holds the demand class of each target day.
-    If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    `seen` (...) holds the row of the last day that each mean uses. `classes` (...) holds the demand class of each
+    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)

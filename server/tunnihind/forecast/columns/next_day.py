@@ -85,7 +85,7 @@ def next_day_name(driver: str) -> str:
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of lead 1: linear columns, hinges, products of two drivers, and supply curves.
 
-    In the columns, missing values are 0. Only prices of days before the target day are used.
+    The returned columns hold 0 for missing values. Only prices of days before the target day are used.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -109,8 +109,8 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
     """Return the columns of lead 2, computed from the drivers on the day before the target day.
 
     For each driver and for the market tightness, the columns hold three values of the day before the target day: the
-    mean, the mean of the evening, and the mean minus the mean of the seven days before. In the columns, missing values
-    are 0. There are no hourly columns, because they do not improve the forecast at lead 2.
+    mean, the mean of the evening, and the mean minus the mean of the seven days before. The returned columns hold 0 for
+    missing values. There are no hourly columns, because they do not improve the forecast at lead 2.
     """
     z = scale.standard(series)
     columns: Columns = {}

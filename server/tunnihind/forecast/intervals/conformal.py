@@ -3,8 +3,9 @@
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The volatility is V = (a + 0.02)^0.9, where a is a
 moving mean of |r| for each hour and lead, averaged with its means over all hours and over all leads. On the scale
 asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where m is the model's forecast, and q10 and q90 are the
-10% and 90% quantiles of past r / V. A past error has more weight if its forecast was similar to m. The lower bound of
-p10 is the 1% quantile of the last 90 days' prices. Finally, `median_error` moves p50, but not past p10 or p90.
+10% and 90% quantiles of past r / V. A past error has more weight if the past forecast was similar to the new one. The
+lower bound of p10 is the 1% quantile of the last 90 days' prices. Finally, `median_error` moves p50, but not past p10
+or p90.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.

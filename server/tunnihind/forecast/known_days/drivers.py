@@ -216,7 +216,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Limit load forecasts to 55% to 145% of the last 14 days' median, because sources publish typing errors."""
+    """Limit load forecasts to 55% to 145% of the last 14 days' median, because they may contain typing errors."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)

@@ -1,7 +1,7 @@
 """Reads a covariate's zone, kind (load, wind or solar) and unit from its name.
 
-A name has the form `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. The `<point>` begins with the zone's
-name.
+A name has the form `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. A `<point>`, such as `ee_west`, begins
+with its zone.
 """
 
 import re

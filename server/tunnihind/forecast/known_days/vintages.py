@@ -126,8 +126,8 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
     hours that began before the issue are observations, and are skipped. The array `board` holds the newest value of
-    each hour. Forecasts are written to `board` in the order of their issue. When all forecasts issued up to a row's
-    instant have been written, the row is copied from `board`.
+    each hour. Forecasts are written to `board` in the order of their issue. A row of the result is a copy of `board`
+    with all forecasts issued up to the row's instant.
     """
     reaching = (
         issues

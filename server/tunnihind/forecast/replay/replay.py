@@ -160,7 +160,7 @@ class _Kept[Part]:
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep an object under a name. The caller must not change the object afterwards."""
+        """Keep a `Learner` or `Replayed` under a name. The caller must not change the object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
