@@ -32,7 +32,7 @@ ENOUGH_HOURS: Final = 28 * 24
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
-    """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
+    """Forecasts of hours without a published price, exactly as they were issued. All arrays have shape (n,).
 
     `lead_days` holds the number of days from the newest settled day to the delivery day, but at least 1.
     `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive forecasts are NaN.
