@@ -256,8 +256,8 @@ class ProcessModeller:
         """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
 
         The process of the hourly runs also makes the forecasts of the last two days, because its model has already
-        learnt nearly everything that these forecasts need. Forecasts of days before the last two need much learning, so
-        a separate process with the lowest priority makes them.
+        learnt nearly everything that these forecasts need. Forecasts of days that are more than two days old need much
+        learning, so a separate process with the lowest priority makes them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:

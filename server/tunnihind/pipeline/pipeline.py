@@ -116,7 +116,8 @@ class Pipeline:
     async def run(self, on_change: Callable[[], None]) -> None:
         """Do due tasks for ever. Call `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
-        # Since the last call of `run`, another server with other settings may have run the pipeline.
+        # Another server with other sources may have run the pipeline since the last call of `run`, so forget its
+        # sources.
         self._has_forgotten_others = False
         try:
             while True:

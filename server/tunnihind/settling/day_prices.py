@@ -54,7 +54,7 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The day's hourly prices in EUR/MWh. The keys are the starts of the hours.
+        """The day's hourly prices in EUR/MWh, by the start of each hour.
 
         If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
         """

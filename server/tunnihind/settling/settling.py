@@ -57,7 +57,7 @@ class Outcome:
 
 
 class Settling:
-    """Settles prices in the store. The methods block, so they must be called in a thread.
+    """Settles prices in the store. The methods wait for the database, so they must be called in a thread.
 
     `sources` lists the names of the sources, the most trusted first. When prices are newly held back, `on_held` is
     called with the source's name and the reason.
@@ -138,8 +138,8 @@ class Settling:
     ) -> Outcome:
         """Store settled prices.
 
-        If two or more days are settled, and the new prices contradict all of them, the sources of the settled prices
-        can't be trusted, and what they have given since the first wrong price is deleted.
+        If two or more days are settled, and the new prices contradict all of them, don't trust the sources of the
+        settled prices: delete what they have given since the first wrong price.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -179,8 +179,8 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # The sources are not asked again for a day before `waits_from`, so its new witness is stored only if it is held
-        # back.
+        # A day before `waits_from` gets a new witness only if its prices are held back, because it is not requested
+        # again.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -197,7 +197,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone, except witnesses without prices. The keys are the delivery days."""
+    """Return a source's witnesses for one zone by delivery day, except witnesses without prices."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

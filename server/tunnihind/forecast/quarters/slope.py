@@ -127,7 +127,7 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Replace the unknown price changes (NaN) from the hour before and to the hour after.
+    """Replace each hour's unknown price change (NaN) from the hour before or to the hour after.
 
     An hour's unknown price change is replaced by the hour's other price change, or by 0 if both are unknown.
     """

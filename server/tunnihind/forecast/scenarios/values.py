@@ -46,8 +46,8 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Distances below p50 are in units of the distance from p10 to p50. Distances above p50 are in units of the distance
-    from p50 to p90.
+    The unit is the distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above
+    p50.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

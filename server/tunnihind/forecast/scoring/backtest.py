@@ -122,7 +122,7 @@ def backtest(
     `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
     of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
     first forecast is issued `horizon_days` days before `first`. If `issue_at` is after the publication of the next
-    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are left out.
+    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are not scored.
     """
     zone = make.market.zone
 

@@ -147,8 +147,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    `by_days_ahead[ahead][hours]` scores plans of `hours` hours within one delivery day, `ahead` days after the issue.
-    In a backtest, `ahead` is the lead.
+    `by_days_ahead[ahead][hours]` scores plans of `hours` hours within one delivery day, `ahead` days after the issue
+    (in a backtest, at lead `ahead`).
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]

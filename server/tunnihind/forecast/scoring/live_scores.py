@@ -86,7 +86,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """The scores over a month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
+    """The scores of one month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
 
     month: str
     scores: WindowScores

@@ -1,8 +1,8 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
-The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast. The
-earlier forecasts were known at the usual issue time of price forecasts, on each of the 7 days before the delivery day.
-An hour's newest forecast is used only if it was issued no earlier than 12 hours before the delivery day.
+The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast.
+Earlier forecasts are those known 1 to 7 days before the delivery day, at the usual issue time of price forecasts. An
+hour's newest forecast is used only if it was issued no earlier than 12 hours before the delivery day.
 """
 
 from collections.abc import Iterator, Sequence
