@@ -59,7 +59,7 @@ def unavailable_days_key(source: str) -> str:
 def first_part(source: CovariateSource, history_start: date) -> date:
     """Return the first UTC day of a source's history.
 
-    If the history is filled by month, return the first day of its first month.
+    If the history is filled month by month, return the first day of the first month.
     """
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
@@ -103,7 +103,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of the month that begins on `part`. If the history is filled day by day, return `part`."""
+    """Return the last day of the month that begins on `part`, or `part` itself if the source is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
@@ -137,7 +137,7 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing days of a source's history, or the first days of its missing months, newest first."""
+    """Return the missing days of a source's history, newest first. A missing month is given by its first day."""
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
@@ -183,16 +183,13 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return ranges of at most 31 days that cover a year up to the day `last`.
-
-    Each range is (first day, last day). The newest range comes first.
-    """
+    """Cut a year, up to the day `last`, into ranges (first day, last day) of at most 31 days, newest first."""
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to fill. The newest month comes first."""
+    """Return the first days of the calendar months (UTC) to fill, newest first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -209,7 +206,8 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that the back-fill fetches them again. Raises StoreError.
 
-    Damaged rows of other tables stay in the database and are logged, because no source can provide their data again.
+    Except for prices and covariates, damaged rows stay in the database and are logged, because no source can provide
+    their data again.
     """
     _forget_damaged(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -226,7 +224,7 @@ def _forget_damaged(
 ) -> None:
     """Mark years, months or days as not filled, if damaged rows were removed from them.
 
-    If the instant of a removed row is unreadable, mark all years, months or days as not filled.
+    If the instant of a removed row is unreadable, its year, month or day is unknown, so all are marked as not filled.
     """
     instants = [cells[column] for cells in removed]
     if not instants:
@@ -241,7 +239,7 @@ def _forget_damaged(
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return the rows of a source's covariates, except rows with an unreadable `run_ts`.
 
-    A row with an unreadable `run_ts` would make the back-fill request all runs again.
+    A row with an unreadable `run_ts` would make the back-fill request all weather runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -259,5 +257,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month was filled after its end, or less than `lasts_s` seconds ago."""
+    """Return whether a year or month is done: it was filled after its end, or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

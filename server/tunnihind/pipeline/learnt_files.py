@@ -78,7 +78,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store `learnt` in the file for `name`. Then delete the least recently used files beyond `MOST_FILES`.
+        """Store `learnt` in the file for `name`, and delete the least recently used files beyond `MOST_FILES`.
 
         If the file can't be written, log a warning.
         """
@@ -89,7 +89,7 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # The file is not flushed to the disk. After a power cut, the digest shows whether the file is damaged.
+            # The file need not be flushed to the disk: after a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:

@@ -178,12 +178,12 @@ def forecast_past_days(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast the prices of the delivery day after an instant, once for each step in `STEPS`.
+    """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
     If `run_at` is given, use the forecaster that made the hourly run at the instant `run_at`.
     """
     if run_at is not None:
-        # The forecaster of the hourly runs has already learnt nearly everything that this forecast needs.
+        # The forecaster of the hourly runs has already learnt nearly everything that a recent day needs.
         kept = _kept_forecaster(store, market)
         known = kept.known(store, instant, as_of=run_at)
     else:
@@ -236,10 +236,9 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes forecast runs and scores in separate processes.
+    """Makes forecast runs and scores in separate processes, at most one at a time.
 
-    At most one of the processes exists at a time. A process ends soon after its work, so that it takes no memory
-    between two hourly runs.
+    A process ends soon after its work, so that it takes no memory between two hourly runs.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -256,9 +255,9 @@ class ProcessModeller:
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
 
-        The process that makes the hourly runs also forecasts the last two days, because its model has already learnt
-        nearly everything that these forecasts need. Forecasts of older days need much learning, so a separate process
-        with the lowest priority makes them.
+        The process of the hourly runs also makes the forecasts of the last two days, because its model has already
+        learnt nearly everything that these forecasts need. Forecasts of days that are more than two days old need much
+        learning, so a separate process with the lowest priority makes them.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -294,7 +293,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even if they are working. The processes never write to the store."""
+        """End the processes at once, even if they are working, because they never write to the store."""
         self._worker.close()
         self._past_worker.close()
 

@@ -116,7 +116,8 @@ class Pipeline:
     async def run(self, on_change: Callable[[], None]) -> None:
         """Do due tasks for ever. Call `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
-        # Since the last call of `run`, another server with other settings may have run the pipeline.
+        # Another server with other sources may have run the pipeline since the last call of `run`, so forget its
+        # sources.
         self._has_forgotten_others = False
         try:
             while True:
@@ -167,7 +168,7 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the past attempts at all tasks. The new copy of the database may lack the sources' last answers."""
+        """Forget the past attempts at all tasks, because the copy of a database may lack the sources' last answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
@@ -176,8 +177,7 @@ class Pipeline:
     async def _forget_other_sources(self) -> None:
         """Once after each start, delete the health and witnesses of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
-            # If the deletion fails because the store can't be written, the next task reports the error, and the
-            # deletion is tried again.
+            # If the store can't be written, the next task reports the error, and the next step tries to delete again.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -215,8 +215,7 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # Running tasks are listed before the situation is read, so that a task that ends in the meantime ends the
-        # sleep.
+        # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -249,8 +248,7 @@ class Pipeline:
         """Return the tasks that must not begin now.
 
         Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
-        process keeps the model of only one zone. After each change to another zone, the modelling process would have to
-        learn that zone's model again.
+        process keeps the model of only one zone, and learns again after each change to another zone.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -263,8 +261,8 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The modelling process has found damage in the database. Perhaps a copy was replacing the database file
-                # at that moment, so check the whole database again.
+                # If the modelling process found damage, perhaps a copy was just replacing the database file, so check
+                # the whole database again.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -279,8 +277,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
-        # detected at the next renewal of the lease.
+        # Not logged here: failures of a source and the loss of the database file are already in the log, and the loss
+        # of the lease is detected at its next renewal.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s failed and will be tried again: %s", task, error)
@@ -379,7 +377,7 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If a new forecast should use the days stored so far, also record `now` under `COVARIATES_FILLED_KEY`.
+        If the days stored so far are worth a new forecast, also record `now` under `COVARIATES_FILLED_KEY`.
         """
         state = self._store.state
         if there:
@@ -399,7 +397,7 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        If the answer was invalid, and this was at least the third failure, record the day as unavailable.
+        If the answer was invalid, and the day has failed three times or more, record the day as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_RETRY_PAUSE_S * 4 ** (failures - 1), DAY_S)
@@ -412,8 +410,8 @@ class Pipeline:
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the next gap in `missing` to fill.
+    """Return the year or month in `missing` to fill next.
 
-    After a failure, choose another gap, so that no gap blocks the others.
+    After a failure, choose another year or month, so that one failing request does not stop the whole back-fill.
     """
     return missing[tries.failures % len(missing)]

@@ -51,8 +51,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers that come during one call of `ingest` are settled together. An answer that comes after the end of the
-    call is settled alone. A source that has not answered yet gets no second request.
+    The answers that come during one call of `ingest` are settled together, and each later answer is settled alone. A
+    source that has not answered yet gets no second request.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # The wait for the network is measured in real time, not with `self._clock`.
+                # The wait for the network is measured in real time, because `self._clock` may jump.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True

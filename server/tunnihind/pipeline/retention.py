@@ -3,16 +3,15 @@
 Forecast runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate
 closure. The scores of all forecast runs are kept for ever.
 
-Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted. Four kinds are kept:
+Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, except four kinds:
 
 - the forecast that was issued last on each day
 - the last forecast before gate closure, because a price forecast may have used it
 - the last forecast before `issue_instant`, because price forecasts of past days use the data known at this instant
 - forecasts from a weather model run of 00 UTC, because the price model is trained on them
 
-As a result, the weather model runs of 00 and 12 UTC are kept. In training and in service, the price model uses weather
-forecasts of the same age. The back-fill stores only rows that `thin` would keep, so that it never restores deleted
-rows.
+So the weather model runs of 00 and 12 UTC are kept, and the price model uses weather forecasts of the same age in
+training and in service. The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
 
 The space that stored data take in SQLite:
 
@@ -70,8 +69,8 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """Return the issue instants of the covariate forecasts that may be deleted.
 
-    `issues` maps the issue instant of each forecast to the start of its weather model run. If the forecast comes from
-    no weather model run, the start is None.
+    `issues` maps the issue instant of each forecast to the start of its weather model run, or to None if it comes from
+    no weather model run.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
@@ -93,9 +92,9 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the superfluous instants in `issued`.
+    """Return the issue instants in `issued` whose forecasts may be deleted.
 
-    An instant is superfluous if it was not the newest at any of the `read_times`, nor at the end of its delivery day.
+    A forecast is kept if it was the last one issued on its day before one of the `read_times`, or before the day's end.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)

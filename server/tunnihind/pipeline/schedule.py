@@ -1,9 +1,9 @@
 """Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
 During the publication watch (`Market.publication_watch`), prices are requested every minute until tomorrow's prices are
-complete. Outside the publication watch, prices are requested less often. Each covariate source has its own cadence of
-requests. A failed task is tried again after a pause that grows with each failure. A recorded instant in the future is
-ignored, because it was recorded before the clock was set back.
+complete, and less often at other times. Each covariate source has its own cadence of requests. A failed task is tried
+again after a pause that grows with each failure. A recorded instant in the future is ignored, because it was recorded
+before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -192,10 +192,10 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of a pause that a source has asked for at `now`.
+    """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
-    The source asked for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends when the
-    publication watch begins, because prices are urgent then. A pause of up to 15 minutes is never shortened.
+    A pause lasts two hours at most. If a pause reaches into the publication watch, it ends early, because prices are
+    urgent then: at the start of the watch or after 15 minutes, whichever is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -207,10 +207,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    By default, the request covers the days from two days ago to tomorrow. If prices of the last `CATCH_UP_DAYS` days
-    are missing, the request begins no later than the first missing day. If only tomorrow's prices are missing during
-    the publication watch, the request begins with yesterday. The settled prices of yesterday and today show whether the
-    sources' answers are wrong.
+    By default, a request for prices covers the days from two days ago to tomorrow. If prices of the last
+    `CATCH_UP_DAYS` days are missing, the request begins no later than the first missing day. If only tomorrow's prices
+    are missing during the publication watch, the request begins with yesterday, because the settled prices of yesterday
+    and today show whether an answer is wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -228,7 +228,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. The pauses of a covariate source depend on its cadence."""
+    """Return the pause in seconds after a task's failures. A covariate source sets its own pauses by its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -237,7 +237,7 @@ def _pause(task: Task, situation: Situation, now: int) -> int:
 
 
 def _doubled(first_s: int, failures: int, longest_s: int) -> int:
-    """Return a pause in seconds. The pause doubles with every failure after the first, up to `longest_s`."""
+    """Return a pause of `first_s` seconds, doubled for each failure after the first, up to `longest_s` seconds."""
     return int(min(first_s * 2.0 ** min(failures - 1, 20), longest_s))
 
 
@@ -289,7 +289,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # Even if the last attempt had too little data for a run, the next attempt waits for new data or the next full hour.
+    # After an attempt with too little data for a run, the next attempt also waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

@@ -1,8 +1,8 @@
 """The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
 
-The first message on stdin contains the server's environment variables. Each later message contains a function, which
-this process calls. The results and log records are written to stdout. A message consists of a length and a pickle of
-that length.
+The first message on stdin contains the server's environment variables, and each later message a function that this
+process calls. The results and log records are written to stdout. A message consists of a length and a pickle of that
+length.
 
 The pickles can be trusted, because only the server can write to this process's stdin. If the server ends, this process
 ends too.
@@ -69,7 +69,7 @@ class _ServerLogHandler(logging.Handler):
 def main() -> None:
     """Until the server ends, call the functions that it sends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() writes to stderr, because stdout is for messages
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
@@ -102,7 +102,7 @@ def _outcome_of(pickled: bytes) -> Outcome:
 
 
 def _release_memory() -> None:
-    """Free unused memory. With the GNU C library, also return the memory to the system.
+    """Free unused memory, and with the GNU C library, return it to the system.
 
     By default, the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days,
     freed memory between used blocks is a third of the process's memory.
@@ -115,8 +115,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the garbage collector would free nothing. When stored rows are read,
-    garbage collection would take a quarter of the time.
+    A forecast makes no reference cycles, so the garbage collector would free nothing, but would take a quarter of the
+    time in which stored rows are read.
     """
     gc.disable()
     if hasattr(os, "nice"):

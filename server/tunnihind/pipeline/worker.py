@@ -1,9 +1,8 @@
 """A separate process that runs only while there is work.
 
 The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
-the server's main module into the process. `multiprocessing` and `concurrent.futures` would also start Python's resource
-tracker, a process that never ends. An executor of `concurrent.futures` would notice the death of its process only at
-the next call.
+the server's main module into the process, and start Python's resource tracker, a process that never ends. An executor
+of `concurrent.futures` would notice the death of its process only at the next call.
 """
 
 import asyncio
@@ -78,7 +77,7 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
-        """Call `work` in the process, and return the result. `work` must be picklable.
+        """Call `work` in the worker's process, and return the result. `work` must be picklable.
 
         If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
         raises a RuntimeError, and adds the traceback as a note. Raises WorkerError if the process can't be started, or
@@ -153,7 +152,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record from the process. Log each message only once, because each new process would repeat it."""
+        """Log a record of the process, but each message only once, because each new process would repeat it."""
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
@@ -265,11 +264,10 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment variables that the program needs to start.
+    """Return the environment variables that the worker's process needs to start.
 
-    Variables that the program does not need to start may contain secrets, so the server sends these variables in a
-    message. Other users of the machine may be able to read the environment with which a process was started
-    (`/proc/PID/environ`).
+    The server sends all other variables in a message, because they may contain secrets, and other users of the machine
+    may be able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -54,16 +54,16 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The day's hourly prices in EUR/MWh. The keys are the starts of the hours.
+        """The day's hourly prices in EUR/MWh, by the start of each hour.
 
         If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return a pair of prices for each period that is in both versions. The pairs are in chronological order.
+        """Return a pair of prices for each period that is in both versions, in chronological order.
 
-        The prices of an hour are paired only if no prices of its quarters are paired.
+        An hour gets a pair only if the two versions share none of its quarters.
         """
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
@@ -89,9 +89,9 @@ class DayPrices:
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
         """Return the rows that must be stored to replace the settled prices. Each row is (start, step, price).
 
-        If a new price differs from the settled price only by rounding, its row contains the settled price. If an hour's
-        price differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled
-        before its quarters, the hour's new price is the mean of the quarters' prices.
+        If a new price differs from the settled price only by rounding, the settled price is kept. If an hour's price
+        differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
+        its quarters, the hour's new price is the mean of the quarters' prices.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:

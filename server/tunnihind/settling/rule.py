@@ -78,7 +78,7 @@ class Claim:
 
     @cached_property
     def prices(self) -> DayPrices:
-        """The day's prices with the starts of their periods."""
+        """The claim's prices in EUR/MWh, by the start of each period."""
         return DayPrices.of(self.witness.day, self.witness.prices)
 
     @property
@@ -179,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day that has neither agreed prices nor two claims to settle as agreed."""
+    """Return the ruling on a day that has no agreed prices, and no two claims that may settle it together."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -210,11 +210,10 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the claim in `credible`. If the claim's prices must not be settled yet, return None.
+    """Return the only claim in `credible`, or None if there is no claim, or if its prices must not be settled yet.
 
-    `credible` contains at most one claim. If `credible` is empty, return None. A source may change its own settled
-    prices if it has repeated the new prices for an hour. A source may change another source's settled prices if it has
-    repeated the new prices for two hours.
+    A source may change its own settled prices if it has repeated the new prices for an hour. A source may change
+    another source's settled prices if it has repeated the new prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -225,8 +224,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
-    Claims that contradict an agreed day come last. Among the other claims, claims with quarter-hour prices come before
-    claims with hourly prices only.
+    Claims that contradict no agreed day come first, and among these, claims with quarter-hour prices.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters

@@ -57,7 +57,7 @@ class Outcome:
 
 
 class Settling:
-    """Settles prices in the store. The methods block, so they must be called in a thread.
+    """Settles prices in the store. The methods wait for the database, so they must be called in a thread.
 
     `sources` lists the names of the sources, the most trusted first. When prices are newly held back, `on_held` is
     called with the source's name and the reason.
@@ -74,8 +74,9 @@ class Settling:
     def window(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day to request from the sources.
 
-        Two settled days help to distinguish a wrong answer from a correction. If fewer than two days from `first` to
-        `last` are settled, a settled day just before or just after these days is requested too. Raises StoreError.
+        An answer about two settled days shows whether the source has corrected one day, or is wrong about everything.
+        If fewer than two days from `first` to `last` are settled, a settled day just before or just after these days is
+        requested too. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -137,8 +138,8 @@ class Settling:
     ) -> Outcome:
         """Store settled prices.
 
-        If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
-        prices can't be trusted. Then delete the first wrong price, and all prices that these sources have given since.
+        If two or more days are settled, and the new prices contradict all of them, don't trust the sources of the
+        settled prices: delete what they have given since the first wrong price.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -165,7 +166,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults, except for incomplete answers about days that are already settled completely."""
+        """Yield the faults of sheets, except incomplete sheets of days that are already settled completely."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -178,7 +179,8 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # For a day before `waits_from`, a new witness is stored only if its prices are held back.
+        # A day before `waits_from` gets a new witness only if its prices are held back, because it is not requested
+        # again.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -195,7 +197,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone, except witnesses without prices. The keys are the delivery days."""
+    """Return a source's witnesses for one zone by delivery day, except witnesses without prices."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

@@ -58,9 +58,9 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return the reason to doubt a complete day's prices, or None if the prices are credible.
 
-    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if `before` contains the same
-    prices. `before` contains the prices of other days. No traded day has ever had doubtful prices. Doubtful prices are
-    settled only if a second source confirms them.
+    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they equal the prices of
+    another day in `before`. The market itself has never had a day of doubtful prices. Doubtful prices are settled only
+    if a second source confirms them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

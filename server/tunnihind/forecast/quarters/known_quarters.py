@@ -47,9 +47,9 @@ def scale(hours: Floats) -> Floats:
 class KnownQuarters:
     """Prices and shapes of past hours, by delivery day and clock hour.
 
-    The first row belongs to the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh.
-    `slope` (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all
-    values of its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
+    The arrays begin with the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh. `slope`
+    (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
+    its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
     """
 
     first: date
@@ -80,10 +80,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """For each day, return the mean slope of each clock hour up to that day, shape (days, 24).
-
-        Recent days have more weight.
-        """
+        """Return each clock hour's mean slope up to each day, with more weight for recent days, shape (days, 24)."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -91,9 +88,9 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """For each clock hour, return the distance that 80% of recent quarters did not exceed, shape (24,).
+        """For each clock hour, return the distance from the hour's price that 80% of recent quarters did not exceed.
 
-        Distances are in units of `scale`. Only days up to the day `last` are used.
+        The result has shape (24,) and is in units of `scale`. Only days up to the day `last` are used.
         """
         days = self.row(last) + 1
         if days == 0:
@@ -107,8 +104,8 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of `day` in the arrays.
+        """Return the index of `day` in the arrays.
 
-        For a day before the first day, return -1. For a day past the last day, return the last row.
+        If the arrays begin after `day`, return -1. If the arrays end before `day`, return the last day's index.
         """
         return min(max((day - self.first).days, -1), len(self.slope) - 1)

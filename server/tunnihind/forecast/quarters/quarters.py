@@ -1,9 +1,10 @@
 """Makes a run of quarters from a run of hours.
 
 The width of a quarter's interval combines two errors as if they were independent: the error of the hour's forecast, and
-the quarter's distance from the hour's price. The hour's error is three or four times as large as the quarter's
-distance, so quarters have only slightly wider intervals than hours. In four series of Estonian, Lithuanian and Finnish
-forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
+the quarter's distance from the hour's price. An hour's forecast error is three or four times as large as the quarters'
+distances from the hour's price, so quarters have only slightly wider intervals than hours. In four series of Estonian,
+Lithuanian and Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points
+at every lead.
 """
 
 from dataclasses import dataclass
@@ -29,8 +30,8 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     """Return a run of quarters with the same issue, start and end as a run of hours.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the coefficients of the
-    slope's predictors are learnt. Raises ValueError if no price is known.
+    prices. `known` holds the shapes of past hours. `issued` holds past forecasts, from which the prediction of slopes
+    is learnt. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
     if newest is None:
@@ -70,9 +71,9 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
-    of a day (`starts_day`) uses `before`. The other hours of a day use the p50 of the hour before. `is_settled` is true
-    for hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
-    depends on the settled day's prices.
+    of a day (`starts_day`) uses `before`, and every other hour uses the p50 of the hour before it. `is_settled` is true
+    for hours of settled days. The price after the last hour of a settled day is NaN, to avoid leakage: the next day's
+    forecast is made from the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -96,7 +97,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return the inputs from which each day's quarters are computed. A day's inputs use only data of earlier days."""
+    """Return the inputs from which each day's quarters are computed, made only from data of earlier days."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]

@@ -1,7 +1,7 @@
 """The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
-The shape is a straight line with slight curvature. In Estonia's quarter-hour prices of 2025, the slope explains four
-fifths of the variance within the hour. The last fifth of the variance within the hour has no daily pattern.
+The shape is a slightly curved line. In Estonia's quarter-hour prices of 2025, the slope of the line explains four
+fifths of the variance within the hour, and the other fifth has no daily pattern.
 """
 
 from typing import Final

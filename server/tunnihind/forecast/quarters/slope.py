@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 The coefficients of the slope's predictors are learnt by ridge regression on the forecasts issued for past days. The
-ridge regression shrinks the coefficients towards `PRIOR_SHARES`, which fitted the prices well at the end of 2025.
-Slopes are price changes per hour, in units of `scale`.
+ridge regression keeps the predictors' coefficients near `PRIOR_SHARES`, which fitted the prices well at the end of
+2025. Slopes are price changes per hour, in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ _WEIGHT_EUR_MWH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The model's forecasts of past days, before `median_error` moves them.
+    """The model's forecasts of past days, without the correction that the module `median_error` adds.
 
-    `p50` (leads, days, 24) holds the forecasts in EUR/MWh. The first day is `first`. A forecast that was not issued is
-    NaN.
+    `p50` (leads, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If no forecast was issued for an
+    hour, its p50 is NaN.
     """
 
     first: date
@@ -55,7 +55,7 @@ class IssuedHours:
         return int(self.p50.shape[1])
 
     def between(self, first: date, days: int) -> Floats:
-        """Return the p50 of `days` days from `first` on, shape (7, days, 24)."""
+        """For each lead from 1 to 7, return the p50 of `days` days from `first` on, shape (7, days, 24)."""
         rows = (first - self.first).days + np.arange(days)
         inside = (rows >= 0) & (rows < self.days)
         window = np.full((LEADS, days, 24), np.nan)
@@ -65,10 +65,11 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the coefficients of the slope's predictors are computed.
+    """The sums from which the regression computes the coefficients of the slope's predictors.
 
-    The first row belongs to the day `first`. `moments` (days, 3, 3) holds weighted sums of the products of two
-    predictors. `with_slope` (days, 3) holds weighted sums of the products of a predictor and the slope.
+    The arrays begin with the day `first`. `moments` (days, 3, 3) holds the product of every two predictors, summed over
+    each day with weights. `with_slope` (days, 3) holds the product of each predictor and the slope, also summed over
+    each day with weights.
     """
 
     first: date
@@ -77,7 +78,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """For each day, compute the sums from the day's known slopes and the forecasts issued for the day."""
+        """Compute each day's sums for the regression from the day's known slopes and the forecasts issued for it."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -117,7 +118,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 def sun_rise(starts: Instants, market: Market) -> Floats:
     """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
 
-    Below the horizon, the sine counts as 0.
+    While the sun is below the horizon, the sine of its elevation counts as 0.
     """
     middles = starts + HOUR_S // 2
     before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
@@ -126,16 +127,16 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Fill the unknown price changes before and after each hour.
+    """Replace each hour's unknown price change (NaN) from the hour before or to the hour after.
 
-    An unknown price change (NaN) is replaced by the hour's other change, or by 0 if both changes are unknown.
+    An hour's unknown price change is replaced by the hour's other price change, or by 0 if both are unknown.
     """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and the hour's `scale`.
+    """Return each hour's forecast price change from the hour before, its change to the hour after, and its `scale`.
 
     All results are in EUR/MWh and have shape (7, days, 24).
     """

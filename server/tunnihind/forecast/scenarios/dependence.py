@@ -1,8 +1,8 @@
 """Computes the rank of each price path at each hour from the errors of past forecasts.
 
-The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The Schaake shuffle uses the
-errors of the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013,
-Statistical Science 28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)), applied to the errors of the
+model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
+28(4)).
 """
 
 from datetime import date
@@ -40,10 +40,9 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    If fewer than 20 past forecasts have known errors, return None. `hours` holds the known prices. `days` holds the
-    days to forecast, counted from the newest day in `issued`. Day n of a past forecast lies n days after the newest day
-    that was known at its issue. The error of day n is the error at lead n, or at the lead from 1 to 7 that is nearest
-    to n.
+    If fewer than 20 past forecasts have known errors, return None. `hours` holds the known hourly prices. `days` holds
+    the days to forecast, counted from the newest day in `issued`. Day n of a past forecast lies n days after the newest
+    day known at its issue, and has the errors of lead n, or of the lead from 1 to 7 that is nearest to n.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -92,9 +91,9 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their positions in `whole`, newest first.
 
-    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The chosen
-    forecasts were issued at least a week apart. If too few forecasts were issued a week apart, the chosen forecasts lie
-    as far apart as possible. If `whole` holds fewer than 20 numbers, return None.
+    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The 20 forecasts
+    were issued at least a week apart, or as far apart as possible if too few past forecasts are known. If `whole` holds
+    fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

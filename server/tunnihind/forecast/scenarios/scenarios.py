@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast. In each hour, the prices of the price paths have the same order
-as the errors of their past forecasts.
+Each price path follows the errors of one past forecast: the path whose past forecast had the highest error in an hour
+gets the highest of the hour's 20 values, and so on.
 """
 
 import math
@@ -25,9 +25,9 @@ _LATELY_DAYS: Final = 90
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths for the hours of a run.
 
-    `hours` holds the known prices. The errors of the past forecasts in `issued` determine the dependence between hours.
-    If there are too few past forecasts, the dependence comes from a fixed correlation (`modelled_ranks`). No price of a
-    delivery day affects the paths of that day.
+    `hours` holds the known hourly prices. The errors of the past forecasts in `issued` determine the dependence between
+    hours. If there are too few past forecasts, the dependence comes from a fixed correlation (`modelled_ranks`). To
+    avoid leakage, no price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

@@ -24,10 +24,10 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
-    The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition of percentiles,
-    the 10th, 50th and 90th percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10
-    to p90 follow a normal distribution with different widths below and above p50. If the smallest value is below
-    `lowest`, it is raised to `lowest`, but never above the second value.
+    The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01, so that by every usual definition, their 10th,
+    50th and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10 to p90 follow a normal
+    distribution with different widths below and above p50. If the smallest value is below `lowest`, it is raised to
+    `lowest`, but never above the second value.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -37,7 +37,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     values[-1] = np.maximum(values[-1], values[-2])
     values[_LOW], values[_HIGH] = run.p10, run.p90
     values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
-    # Conversion to the asinh scale and back causes tiny rounding errors.
+    # Rounding errors of the asinh scale may have moved some values just below p10 or above p90.
     values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0
@@ -46,8 +46,8 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Distances below p50 are in units of the distance from p10 to p50. Distances above p50 are in units of the distance
-    from p50 to p90.
+    The unit is the distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above
+    p50.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

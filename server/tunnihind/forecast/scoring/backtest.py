@@ -32,7 +32,7 @@ ENOUGH_HOURS: Final = 28 * 24
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
-    """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
+    """Forecasts of hours without a published price, exactly as they were issued. All arrays have shape (n,).
 
     `lead_days` holds the number of days from the newest settled day to the delivery day, but at least 1.
     `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive forecasts are NaN.
@@ -122,7 +122,7 @@ def backtest(
     `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
     of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
     first forecast is issued `horizon_days` days before `first`. If `issue_at` is after the publication of the next
-    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are left out.
+    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are not scored.
     """
     zone = make.market.zone
 

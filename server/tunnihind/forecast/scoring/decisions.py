@@ -65,7 +65,7 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans that run in `periods` periods. If a price or a forecast is unknown, return None."""
+    """Return the savings of plans of `periods` periods, or None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -93,8 +93,8 @@ def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
 class PlanScores:
     """The mean savings of `n` plans, in EUR/MWh. If there are no plans, the savings are NaN.
 
-    Each saving is named after the forecast from which the plans were made. `ideal` is the saving with perfect
-    foresight.
+    The fields `forecast`, `baseline` and `seven_day_mean` are named after the forecasts from which the plans were made.
+    `ideal` is the saving with perfect foresight.
     """
 
     n: int
@@ -147,8 +147,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value of `by_days_ahead`
-    maps a plan's length in hours to the scores of such plans within one delivery day.
+    `by_days_ahead[ahead][hours]` scores plans of `hours` hours within one delivery day, `ahead` days after the issue
+    (in a backtest, at lead `ahead`).
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -158,9 +158,8 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` is a list with
-        one mapping for each delivery day. The mapping gives the saving of a plan by the plan's length in hours. `weeks`
-        holds the savings of plans within seven days.
+        `days[ahead]` lists the results of `day_savings` for the delivery days that are `ahead` days after the issue.
+        `weeks` holds the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={

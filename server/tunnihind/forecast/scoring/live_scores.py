@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are scored exactly as they were issued.
 
-For every delivery day, the forecasts issued 1 to 7 days before are scored. On each issue day, only the last run before
-the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a delivery
-day has its own `DayScores`. The scores of longer periods are combined from `DayScores`.
+For every delivery day, the forecasts issued 1 to 7 days before it are scored. On each issue day, only the last run
+before the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a
+delivery day has its own `DayScores`, from which the scores of several days are combined.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ class DayScores:
     """The scores of one forecast of a delivery day.
 
     The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
-    the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE, in EUR/MWh,
-    of the mean price of the seven delivery days up to the day of issue. If the MAE is unknown, `seven_day_mean_mae` is
-    NaN. `plans` maps a plan's length in hours to the savings of such plans within the day. If a price or a forecast is
-    unknown, `plans` is empty. `week` holds the savings of plans that may run at any time in the seven delivery days of
-    the forecast. On the first six delivery days of a forecast, `week` is None.
+    the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in EUR/MWh
+    of the naive forecast `mean_of_week`, or NaN if this forecast is unknown. `plans` maps a plan's length in hours to
+    the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` is None,
+    except for the seventh delivery day of a forecast: there it holds the savings of plans that may run at any time in
+    the seven days.
     """
 
     issued_on: date
@@ -86,7 +86,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """The scores over a month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
+    """The scores of one month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
 
     month: str
     scores: WindowScores
@@ -138,7 +138,7 @@ def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScore
 
 
 def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
-    """Return the scores of the newest `MONTHS` months of delivery days, oldest first."""
+    """Return the scores of the last `MONTHS` months that have scores, oldest month first."""
     by_day = sorted(rows, key=lambda row: row.delivery_day)
     found = [
         (month, list(of_month)) for month, of_month in groupby(by_day, key=lambda row: f"{row.delivery_day:%Y-%m}")
@@ -192,7 +192,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the mean absolute error of the seven-day mean over the scored hours."""
+    """Return the MAE of the seven-day naive forecast in EUR/MWh over a day's scored hours."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

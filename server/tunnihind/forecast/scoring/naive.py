@@ -16,7 +16,7 @@ _DAYS: Final = 7
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
     """For each instant in `targets`, return its clock hour's mean price over the week up to the newest settled day.
 
-    The means are in EUR/MWh and have shape (n,). If no price is known, the mean is NaN. See `mean_of_week`.
+    The means are in EUR/MWh and have shape (n,). If no price is known, all means are NaN. See `mean_of_week`.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
@@ -28,8 +28,9 @@ def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """For each instant in `targets`, return the mean price of its clock hour over the seven delivery days up to `last`.
 
     The means are in EUR/MWh and have shape (n,). If `prices` has a step of 900 s, each mean covers the same quarter of
-    the clock hour on all days. Unknown prices are left out. If all seven prices are unknown, the mean is NaN. The mean
-    is a better forecast than the price one week earlier, because a single outlier has little effect on the mean.
+    the clock hour on all days. Unknown prices are left out. If no price of a clock hour is known, its mean is NaN. The
+    mean price of a week is a better forecast than the price one week earlier, because a single outlier has little
+    effect on it.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

@@ -43,8 +43,8 @@ class BacktestReport:
 
     `months` maps a month, for instance 2025-01, to the scores of its delivery days. `hours` maps an hour of the
     market's local time, 0 to 23, to its scores. `below_p50` maps a lead to the share of hours whose price was below
-    p50. `decisions` holds the scores of plans for delivery days that had no published price at the issue. Plans for
-    days with published prices need no forecast.
+    p50. `decisions` holds the scores of plans for delivery days that had no published price at the issue, because plans
+    for published prices need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -73,9 +73,9 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Score each group of forecasts.
+    """Return the scores of each group of forecasts, sorted by group.
 
-    `label` returns the group to which an hour belongs, for instance its month. The result is sorted by group.
+    `label` returns the group to which an hour belongs, for instance its month.
     """
     hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
     labels = [label(int(ts)) for ts in hours]

@@ -3,8 +3,8 @@
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
 multivariate form. The multivariate form of the test was proposed for day-ahead prices by Ziel & Weron (2018, Energy
 Economics 70, 396) and is used by Lago et al. (2021, Applied Energy 293, 116983). The test uses the mean loss of each
-day, because the hours of a day are priced in one auction and have correlated errors. The variance over days follows
-Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
+day, because the hours of a day are priced in one auction and have correlated errors. Errors also persist from day to
+day, so the variance of the daily mean losses follows Newey & West 1987 (Econometrica 55(3)).
 """
 
 import math
@@ -28,8 +28,8 @@ class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
     `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
-    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the difference of the two losses is the same on
-    every day, `t` and `p` are NaN.
+    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses of forecast and benchmark differ by the
+    same amount on every day, `t` and `p` are NaN.
     """
 
     days: int
@@ -69,7 +69,7 @@ def long_run_variance(series: Floats, lags: int) -> float:
 
 
 def _daily_means(values: Floats, days: Instants) -> Floats:
-    """Return the mean value of each day, in the order of the days."""
+    """Return the mean of each day's values, in chronological order."""
     _, rows = np.unique(days, return_inverse=True)
     means: Floats = np.bincount(rows, weights=values) / np.bincount(rows)
     return means

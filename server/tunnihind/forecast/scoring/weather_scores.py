@@ -1,8 +1,8 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
-Earlier forecasts are compared with the newest forecast of each hour, because the store has no measurements. An earlier
-forecast is the newest weather forecast that was known 1 to 7 days before the delivery day, at the usual issue time of
-price forecasts. The newest forecast of an hour was issued no earlier than 12 hours before the delivery day.
+The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast.
+Earlier forecasts are those known 1 to 7 days before the delivery day, at the usual issue time of price forecasts. An
+hour's newest forecast is used only if it was issued no earlier than 12 hours before the delivery day.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +32,10 @@ MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """The agreement of earlier weather forecasts with the newest forecasts of the same hours.
+    """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
 
-    The earlier forecasts were issued `days_ahead` days before their delivery day. `days` is the number of compared
-    hours divided by 24. `correlation` is Pearson's correlation coefficient. `error` is the mean absolute error in the
-    variable's unit.
+    `days` is the number of compared hours divided by 24. `correlation` is Pearson's correlation coefficient. `error` is
+    the mean absolute error in the variable's unit.
     """
 
     days_ahead: int
@@ -46,9 +45,9 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare earlier forecasts with the newest values for the same hours.
+        """Compare earlier weather forecasts with the newest forecasts of the same hours.
 
-        Unknown values are NaN. If too few hours are known, or if the values never change, return None.
+        Unknown forecasts are NaN. If too few hours are known, or if `forecast` or `newest` never changes, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
@@ -108,10 +107,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """For each hour of a day, return the mean value over all places.
+    """For each hour of a day, return the mean forecast of the covariates in `names`.
 
-    Only values issued from `since` to `until` are used. If the value of an hour is unknown at any place, the hour's
-    mean is NaN.
+    Only forecasts issued from `since` to `until` are used. If a covariate has no forecast for an hour, the hour's mean
+    is NaN.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
