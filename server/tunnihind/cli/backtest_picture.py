@@ -112,7 +112,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Map each forecast to its mean absolute errors in EUR/MWh, by days ahead. An error is NaN if it is unknown."""
+    """Map each forecast to its mean absolute errors in EUR/MWh (NaN if unknown), by days ahead."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

@@ -112,7 +112,7 @@ class Table:
         except csv.Error as error:
             raise self._unreadable(self._reader.line_num, error) from error
         except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-            # `line_num` counts only the lines that could be read, so the faulty line is the next one.
+            # `line_num` counts only the lines that could be read, so the faulty line is the next line.
             raise self._unreadable(self._reader.line_num + 1, error) from error
 
     def _unreadable(self, line: int, error: Exception) -> ImportFileError:

@@ -89,7 +89,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # If the database is lost or read-only, this is already in the log.
+            # A lost or read-only database is already in the log, so don't log it again.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None

@@ -32,7 +32,7 @@ class Rehearsal:
 
         If several markets are rehearsed, they can share one `archive`.
         """
-        model = forecaster(market)  # one instance for all runs, because it keeps its trained models
+        model = forecaster(market)  # for all runs, because a forecaster keeps its trained models
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -96,7 +96,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the daily issues of the last 15 days and of today, oldest first, as far as they are before `instant`."""
+    """Yield the daily issues before `instant`, from 15 days ago to today, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

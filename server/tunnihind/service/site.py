@@ -83,8 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # While a server waits for its database, it answers at a temporary site, which ends without setting
-            # `stopping`.
+            # `stopping` is not set if a server's temporary site ends because the server's database can be used now.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
