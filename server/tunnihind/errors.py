@@ -44,7 +44,7 @@ class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. If `may_pass` is
-    true, the problem may end without a change of settings, so a starting server waits for its end.
+    true, the problem may end by itself, so a starting server keeps trying to open the store.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -61,7 +61,7 @@ class SchemaError(StoreError):
 
 
 class StoreLost(StoreError):
-    """The file of the open store has been deleted or replaced. The loss has already been logged."""
+    """The file of the open store has been deleted or replaced, which is already in the log."""
 
 
 class StoreDamaged(StoreError):
@@ -172,7 +172,7 @@ characters remain."""
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
-# The name of the URL parameter shows where the secret is, even if the source has cut the secret short.
+# If a source quotes only the beginning of the secret, the name of the URL parameter shows where the secret is.
 _PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 

@@ -18,8 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, the series contains only the known prices, in chronological order. The keys are the starts of the
-    periods.
+    As a mapping, the series maps the start of each period with a known price to this price, in chronological order.
     """
 
     zone: Zone
@@ -29,7 +28,7 @@ class PriceSeries(Mapping[int, float]):
 
     @classmethod
     def of(cls, zone: Zone, step_s: int, prices: Mapping[int, float]) -> Self:
-        """Build a series from `prices`. The keys of `prices` are the starts of the periods.
+        """Build a series from `prices`, which maps the starts of periods to prices in EUR/MWh.
 
         Raises ValueError if a start is not a multiple of the step.
         """

@@ -21,7 +21,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return the words after "to install it, " for an optional extra of this package."""
+    """Return how to install an optional extra of this package, such as `install tunnihind[plot]`."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -73,7 +73,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Raise SettingsError if a value is impossible. The error's text names the setting and a valid value."""
-        # Every comparison with NaN is false, so NaN is refused too.
+        # With `not`, these checks refuse NaN too, because every comparison with NaN is false.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
@@ -130,8 +130,8 @@ class Settings:
     def chosen_vat_rate(self) -> float | None:
         """The operator's own VAT rate. If the legal rate of each date applies, the value is None.
 
-        The legal rate of each date applies if the operator has set no rate, or the newest legal rate. In Estonia, the
-        legal rate also applies if the operator has set the rate of the API's specification.
+        The legal rate of each date applies if the operator has not set a rate, or has set the newest legal rate. In
+        Estonia, the legal rate also applies if the operator has set the rate of the API's specification.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -141,8 +141,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT rates in the API's consumer prices.
 
-        If the operator has set a rate, this rate applies. The default is the specification's rate of 22% in Estonia,
-        and the legal rate of each date in other countries.
+        If the operator has set a rate, this rate applies. If the operator has set no rate, the specification's rate of
+        22% applies in Estonia, and the legal rate of each date in other countries.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)

@@ -92,7 +92,10 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds). More than 14 `days` count as 14."""
+    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds).
+
+    `days` is limited to the range 0 to 14.
+    """
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
@@ -103,7 +106,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # An answer with history includes the current quarter's forecast, so that its forecasts have no gap.
+        # An answer with past forecasts also has the current quarter's forecast, so that no quarter is missing.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -111,7 +114,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 
 def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields with which all answers about prices begin."""
+    """Return the first fields of the answers to `/api/v1/forecast`, `/api/v1/quarters` and `/api/v1/scenarios`."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": data.market.code,

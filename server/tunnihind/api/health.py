@@ -17,9 +17,9 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk.
+    """The server's problems, such as a full disk, but not old data, which `judge` notices by itself.
 
-    `judge` checks the age of the data separately. Each component reports at most one problem.
+    Each component reports at most one problem.
     """
 
     def __init__(self) -> None:

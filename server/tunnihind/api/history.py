@@ -69,10 +69,7 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """If `is_lasting` is false, clients may not cache any month for ever.
-
-        In a demo or a rehearsal, `is_lasting` is false.
-        """
+        """In a demo or a rehearsal, `is_lasting` must be false, so that clients cache no month for ever."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -89,8 +86,7 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # First read the prices, then check whether they are confirmed. If the confirmation were checked first, a price
-        # settled between the check and the reading would wrongly count as confirmed.
+        # `_are_confirmed` is called after `_read`, so that every price in the answer has been checked.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -102,7 +98,7 @@ class MonthReader:
 
 
 def history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
-    """Return the known settled prices of a month."""
+    """Return the answer with the settled prices of `month`."""
     step_s = RESOLUTIONS[resolution]
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
     settled, known_by_hour = within_hours(hours, prices.of(market.zone, step_s))

@@ -28,7 +28,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """Hours or quarters in chronological order.
+    """The settled prices and the forecasts that are served, in chronological order.
 
     If a period is in both `settled` and `forecast`, the settled price applies.
     """
@@ -56,8 +56,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # If nothing has been settled for days, `limit` may lie in the past. Periods that have begun are served even
-            # after `limit`, as in `/api/series`.
+            # Periods that have begun are served even if the public window ended before them, as in `/api/series`.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

@@ -36,10 +36,7 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token from the client's bucket and return 0.
-
-        If the bucket is empty, return the seconds until its next token.
-        """
+        """Take a token from the client's bucket. Return the seconds until the next token, or 0 if a token was taken."""
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -63,7 +60,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of the bucket for an address. If the string isn't an address, return None."""
+    """Return the name of the token bucket for an IP address. If `text` isn't an address, return None."""
     try:
         address = ip_address(text)
     except ValueError:

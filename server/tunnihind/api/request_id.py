@@ -22,7 +22,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    `given` lists the ids in the request's header. If there is not exactly one valid id, make a new id.
+    `given` lists the ids in the request's header. If the header has no valid id, or several ids, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)

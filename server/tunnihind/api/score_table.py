@@ -1,7 +1,6 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-A table covers at most a year. Each row has the scores of the forecast that was made on one day of issue for one
-delivery day.
+A table covers at most 366 issue days. Each row has the scores of one issue day's forecast for one delivery day.
 """
 
 import csv
@@ -28,7 +27,7 @@ FORMATS: Final = ("json", "csv")
 
 FIRST_YEAR: Final = 2021
 DEFAULT_DAYS: Final = 366
-"""If a request names no year, the table covers this many days of issue up to today."""
+"""If a request names no year, the table covers this many issue days up to today."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
@@ -43,7 +42,7 @@ COLUMNS: Final = (
 """The first row of the table."""
 
 type ReadScores = Callable[[date, date], Sequence[DayScores]]
-"""Takes the first and the last day of issue, and returns the scores of all days in this span. Raises StoreError."""
+"""Takes the first and the last issue day, and returns the scores of all days from first to last. Raises StoreError."""
 
 
 class ScoreTable:
@@ -55,7 +54,7 @@ class ScoreTable:
         self._clock = clock
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and the last day of issue in the requested table. Raises ParameterError, NotServed."""
+        """Return the first and the last issue day of the requested table. Raises ParameterError, NotServed."""
         today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
@@ -67,14 +66,14 @@ class ScoreTable:
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
     def read(self, span: tuple[date, date], coding: Coding) -> Representation:
-        """Return the table of the scores for all days of issue in `span`. Raises StoreError."""
+        """Return the table of scores from the first to the last issue day of `span`. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
         body = table(self._read(*span))
         return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
 
 
 def table(days: Iterable[DayScores]) -> bytes:
-    """Return scores as CSV. The first row names the columns. The cell of an unknown figure is empty."""
+    """Return scores as CSV. The first row names the columns. If a score is unknown, its cell is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)

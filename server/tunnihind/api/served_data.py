@@ -43,12 +43,12 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """The served prices and forecasts of one zone, either by hours or by quarters.
 
-    `settled` contains the unrounded prices of the last 30 days and of the known periods ahead. If all known prices are
-    older than 30 days, `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour
-    have a price. `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each
-    past or future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the
-    newest forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour.
-    `backtest` is the score of the model's forecasts of past days.
+    `settled` contains the unrounded known prices from 30 days ago on. If all known prices are older than 30 days,
+    `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
+    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each past or
+    future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the newest
+    forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour. `backtest` is
+    the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -68,8 +68,9 @@ class ServedData:
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
     scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held` lists the
-    held-back prices from two delivery days before today on. `unconfirmed` maps a zone and a day to the
-    only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is empty.
+    held-back prices of today, of the two delivery days before it, and of later days. `unconfirmed` maps a zone and a
+    day to the only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is
+    empty.
     `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
     repeat, but a `change_id` never repeats.
     """
@@ -109,8 +110,8 @@ class ServedData:
     def price_scale(self) -> tuple[float, ...]:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
-        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
-        equal size. Prices below zero are left out. If fewer than two prices remain, the tuple is empty.
+        The four prices divide the known hourly prices from 30 days ago on, except negative prices, into five groups of
+        equal size. Without two known prices of zero or more, the scale is an empty tuple.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -171,7 +172,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios if they belong to the run. Otherwise, return None."""
+    """Return `scenarios` if they belong to `run`, and None if they don't."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
@@ -197,12 +198,12 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of all settled hours at the step of `prices`, for example by quarters.
+    """Split the settled `hours` into periods as long as those of `prices`, and return each period's price.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period of an
     hour is unknown, all periods of this hour get the price of the hour. The mean price of an hour's periods always
-    equals the price of the hour. The periods of an unsettled hour are left out, even if some of their prices are known.
-    Answers with quarters must not reveal prices that hourly answers don't contain.
+    equals the price of the hour. No period of an unsettled hour gets a price, even if the period's price is known:
+    answers with quarters must not reveal prices that hourly answers don't contain.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -215,8 +216,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds, newest first. If `kept` has no run for an hourly run,
-    make one in which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no run in `kept` matches an
+    hourly run, make a run in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -232,7 +233,7 @@ def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
     All runs must have the same step.
     """
     # The newest run is written last, so that its forecasts overwrite older forecasts. If two runs were made in the same
-    # second, the run that comes first in `runs` is written last.
+    # second, the forecasts of the run that comes first in `runs` are kept.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -52,7 +52,7 @@ once."""
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` gets the `options`."""
+    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `options` are for `web.AppRunner`."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of a request's route. All unknown paths get one name, so that names can't fill the memory."""
+    """Return the name of a request's route. All unknown paths share one name, to save memory."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
@@ -139,7 +139,7 @@ class _Server(web.Server):
         """Add a connection. If there are too many connections, first close the least useful connections."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
-            _LOG.debug("%d connections are too many: %d of them are closed", len(self._open), len(found))
+            _LOG.debug("%d connections are open, which is too many: closing %d of them", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
                 one.abort()
@@ -164,8 +164,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        The order is: idle connections that never sent a request, other idle connections (the longest idle first), and
-        busy connections.
+        Idle connections that never sent a request come first, then other idle connections (the longest idle first),
+        then busy connections.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 

@@ -77,7 +77,7 @@ class Snapshot:
         return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
-        """Use new data for all later answers."""
+        """Make all answers from `data` from now on."""
         self._data = data
         self._forget()
 
@@ -106,10 +106,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return a resource's current answer.
-
-        The entity tag also changes when a new period of `step_s` seconds begins.
-        """
+        """Return a resource's answer for the current second."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -141,7 +138,7 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return an entity tag that ignores changes of `now` and `freeUntil` within a period of `step_s` seconds."""
+        """Return an entity tag that changes with the data, and when a new period of `step_s` seconds begins."""
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

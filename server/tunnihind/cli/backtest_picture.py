@@ -88,7 +88,7 @@ def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> N
 
 
 def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float], *, decimals: int) -> None:
-    """Write each known value above its mark."""
+    """Write each value above its mark in the chart, unless the value is NaN."""
     for lead, value in zip(list(report.leads), values, strict=True):
         if not math.isnan(value):
             axes.annotate(
@@ -112,7 +112,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """For each forecast, return the mean absolute errors in EUR/MWh by days ahead. Unknown errors are NaN."""
+    """Map each forecast to its mean absolute errors in EUR/MWh (NaN if unknown), by days ahead."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

@@ -192,7 +192,7 @@ def _plans(scores: PlanScores) -> dict[str, Any]:
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
-    """Return the mean savings of plans in EUR/MWh, by the forecast from which the plans were made."""
+    """Map each forecast to the mean saving, in EUR/MWh, of the plans that follow this forecast."""
     return {
         "forecast": scores.forecast,
         "baseline": scores.baseline,

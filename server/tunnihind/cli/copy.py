@@ -14,7 +14,7 @@ from tunnihind.store.copying import copy
 def copy_database(settings: Settings, *, to: str) -> None:
     """Copy all data into an empty SQLite or PostgreSQL database, and compare the two databases.
 
-    Stop the server before copying. Afterwards, start the server with the address of the copy. If the copying is
+    Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
     interrupted, the copy stays empty.
     """
     with shown_progress() as progress:

@@ -61,7 +61,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts of wind, sun, temperature or load exactly as they were issued.
 
     The columns are issued_ts,target_ts,NAME[,NAME...]. Instants are unix seconds UTC. NAME is
-    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. The command lists the names that the price forecast does not
+    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. The command lists each NAME that the price forecast does not
     use. An empty cell means an unknown value. If a line is invalid, the whole file is refused.
     """
     found = read_covariates(file)

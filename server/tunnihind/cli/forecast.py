@@ -33,7 +33,7 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a table of the hours in local time. Each row shows the percentiles as numbers and as a drawing."""
+    """Return a table of a run's hours in local time. Each row shows the percentiles as numbers and as a drawing."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):

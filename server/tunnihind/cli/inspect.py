@@ -54,7 +54,7 @@ class Status:
 
 
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store and a market at `now`. Raises StoreError.
+    """Return the state of a store at `now`, with one market's prices and forecast. Raises StoreError.
 
     If `is_past` is true, return the prices and the forecast as of `now`.
     """
@@ -85,7 +85,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows. If there are no data for a run, return None."""
+    """Return the run that `serve --as-of` shows. If no forecast can be made, return None."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:

@@ -22,7 +22,7 @@ _ACCESS: Final = {
     "response_size": "bytes",
     "request_time_frac": "seconds",
 }
-"""Maps aiohttp's names of the fields of an access log record to our names."""
+"""Maps aiohttp's names for the fields of the access log to our names."""
 
 
 def set_up_logging(level: str, style: str) -> None:
@@ -56,7 +56,7 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Append the request's id to the first line. A message of the access log already contains the request's id."""
+        """Append the request's id to a message. A message of the access log already contains the request's id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
@@ -86,7 +86,7 @@ class JsonLine(logging.Formatter):
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(str(line[name])))
-            # The last lines of a traceback are the most useful ones.
+            # A traceback is cut at its start, because its last lines are the most useful ones.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)

@@ -50,9 +50,9 @@ def option(
 ) -> Decorator:
     """Declare an option that an environment variable can also set.
 
-    If the option's name in the code differs from `name`, `parameter` is the name in the code. The variable has the name
-    of the option. If another command has an option with the same name and another meaning, `variable` is the name of
-    the variable, without its prefix.
+    `parameter` is the option's name in the code, by default `name`. The environment variable is named `TUNNIHIND_` and
+    `variable`, by default `name` in capitals. Give `variable` if another command has an option with the same name and
+    another meaning.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
@@ -180,7 +180,7 @@ def with_settings[**P, R](
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
     """Add the options of `groups` and the common options to a command.
 
-    The command gets the resulting settings as its first argument. Logging is set up before the command runs.
+    The command gets its `Settings` as the first argument. Logging is set up before the command runs.
     """
 
     def decorate(command: Callable[Concatenate[Settings, P], R]) -> Callable[P, R]:

@@ -35,8 +35,7 @@ _ROWS_OF_PART: Final = 5000
 class PriceFile:
     """The rows of a price file in chronological order.
 
-    Each column is an array, because a file of many years has millions of prices. `eur_mwh` has shape (rows, zones). An
-    empty cell is NaN.
+    To save memory, each column is an array. `eur_mwh` has shape (rows, zones), with NaN for an empty cell.
     """
 
     zones: tuple[Zone, ...]
@@ -120,7 +119,7 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in chronological order.
 
-    If all rows of the file are at least an hour apart, all steps are an hour. In a file with quarters, each delivery
+    If all rows of the file are at least an hour apart, every step is an hour. In a file with quarters, each delivery
     day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day are more
     than an hour apart, the day's step is the market time unit.
     """

@@ -23,7 +23,7 @@ _LATEST_TS: Final = 4_102_444_800
 
 
 class Row:
-    """One line of a file. The line's cells are found by column name."""
+    """One line of a CSV file. Its methods read a cell by the name of the cell's column."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -65,7 +65,7 @@ class Row:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error that names the file, the row's line and the column."""
+        """Return an error that names the file, the column, and the number of this line."""
         return ImportFileError(self._file, self.line, column, problem)
 
 
@@ -92,7 +92,7 @@ class Table:
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def header_error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error that names the file, the header's line and the column."""
+        """Return an error about the file's first line that names the file and the column."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:
@@ -112,7 +112,7 @@ class Table:
         except csv.Error as error:
             raise self._unreadable(self._reader.line_num, error) from error
         except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-            # `line_num` doesn't count the line that couldn't be read.
+            # `line_num` counts only the lines that could be read, so the faulty line is the next line.
             raise self._unreadable(self._reader.line_num + 1, error) from error
 
     def _unreadable(self, line: int, error: Exception) -> ImportFileError:

@@ -1,8 +1,7 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. If a server listens on all addresses, only its machine's
-address in the local network is announced. Home Assistant announces itself in the same way. Clients can't reach the
-addresses of tunnels and container bridges.
+address in the local network is announced, because clients can't reach the addresses of tunnels and container bridges.
 """
 
 import logging
@@ -99,7 +98,7 @@ class Announcer:
             await opened.async_close()
 
     def _log_once(self, level: int, reason: str) -> None:
-        """If the reason is new, log that the server is not announced."""
+        """Log why the server is not announced, unless the last call gave the same reason."""
         if reason != self._last_reason:
             _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
         self._last_reason = reason

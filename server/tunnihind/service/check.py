@@ -35,8 +35,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` is a text with the end of the answer's data. `faults` lists the faults of the answer. `has_answered` is
-    false if the source can't be reached, or refuses requests at the moment.
+    `reach` says in words when the answer's data end. `faults` lists the faults of the answer. `has_answered` is false
+    if the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -83,7 +83,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """For each group of zones whose prices end on the same day, yield a text with these zones and this day."""
+    """Say in words on which day the zones' prices end, with one text for all zones whose prices end on the same day."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -129,10 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text with the end of the known values, and the faults.
-
-    If the known values end before `least_until`, this is a fault.
-    """
+    """Say in words when the known values end, and list the faults. An end before `least_until` is a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

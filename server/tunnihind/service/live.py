@@ -132,7 +132,7 @@ async def _keep(lease: Lease, clock: Clock) -> None:
     is_ours = True
     while is_ours:
         await clock.sleep(BEAT_EVERY_S)
-        with suppress(StoreError):  # an error is ignored, because the next write to the store reports it
+        with suppress(StoreError):  # if the store can't be written, the pipeline's next write reports it
             is_ours = await asyncio.to_thread(lease.claim)
 
 
@@ -140,7 +140,7 @@ async def _simulate(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
     """Fill the demo's store with past data and past forecasts, and run the pipeline."""
-    # A demo should show past days within seconds, so scores are made later.
+    # Scores take minutes, so they are made only after the demo shows past days.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):

@@ -13,7 +13,7 @@ class Progress(Protocol):
     """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of the `total` parts of the work are finished. `what` describes the work."""
+        """Show how much of the work that is named `what` is finished: `done` of `total`."""
 
 
 class LoggedProgress:

@@ -50,7 +50,7 @@ def open_replica(settings: Settings) -> Store:
 
 
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Open the store and return it. If a stop signal comes first, return None.
+    """Open the store and return it. If a stop signal comes before the store is open, return None.
 
     If opening the store takes long, the server answers requests before the store is open. Until the store is open,
     `/readyz` gives the reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises

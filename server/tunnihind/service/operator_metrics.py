@@ -37,7 +37,7 @@ class Lag(Collector):
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the lag in seconds. Before the server has read any data, yield nothing."""
+        """Yield the seconds since this server last had the newest data. Before the first reading, yield nothing."""
         meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:

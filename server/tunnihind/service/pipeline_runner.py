@@ -89,7 +89,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # The loss of the database and the lack of write access are already in the log.
+            # A lost or read-only database is already in the log, so don't log it again.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -112,7 +112,7 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled, so the next call of `_ask` waits for the same claim.
+        # A thread that waits for the network can't be cancelled, so the next call of `_ask` waits for the same thread.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -195,6 +195,6 @@ class PipelineRunner:
 
 
 def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
-    """Mark a claim's error as retrieved, so that asyncio does not log it if the server ends during the claim."""
+    """Read a task's error, because asyncio would log an unread error when the server ends."""
     if not claim.cancelled():
         claim.exception()

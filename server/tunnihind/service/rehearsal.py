@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data that a server would have known at `instant` and at each later instant."""
+    """The data that a server needs to show what was known at `instant`, or at any later instant."""
 
     instant: int
     archive: Archive
@@ -28,11 +28,11 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Prepare the rehearsal data of `market` for `instant`. Raises StoreError.
+        """Collect a market's data for a rehearsal that starts at `instant`. Raises StoreError.
 
-        Rehearsals of other markets for the same `instant` can use the same `archive`.
+        If several markets are rehearsed, they can share one `archive`.
         """
-        model = forecaster(market)  # `model` also learns while it makes the runs of past days
+        model = forecaster(market)  # for all runs, because a forecaster keeps its trained models
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -54,7 +54,7 @@ class Rehearsal:
     def weather(self, at: int) -> RegionWeather | None:
         """Return the newest forecast of wind and sun that was known at `at`.
 
-        If no such forecast was issued in the two days before `at`, return None.
+        If no forecast of wind or sun was issued in the two days before `at`, return None.
         """
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
@@ -96,7 +96,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """For the last 15 days and today, yield the instants of issue before `instant`, oldest first."""
+    """Yield the daily issues before `instant`, from 15 days ago to today, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

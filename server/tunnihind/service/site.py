@@ -83,8 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # A server that waits for its database opens a temporary site, and closes the site without setting
-            # `stopping`.
+            # `stopping` is not set if a server's temporary site ends because the server's database can be used now.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -110,7 +109,7 @@ def raise_limit() -> int:
 def connections_within(descriptors: int) -> int:
     """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
 
-    At most half of the descriptors, and at most `_KEPT_FREE`, are reserved for other uses.
+    Half of the descriptors, but at most `_KEPT_FREE`, are kept for other uses.
     """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 

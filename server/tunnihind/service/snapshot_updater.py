@@ -47,7 +47,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """A summary of the store's state. If only `covariates` has changed, only the weather is read again."""
+    """Values that change with the store's data. If only `covariates` has changed, only the weather is read again."""
 
     version: int
     change_id: str
@@ -57,7 +57,7 @@ class _StoreState(NamedTuple):
     covariates: int
 
     def has_data_of(self, other: _StoreState) -> bool:
-        """Return whether the two states are the same, apart from their covariates."""
+        """Return whether this state and `other` are the same, apart from `covariates`."""
         return self[:-1] == other[:-1]
 
 
@@ -159,8 +159,8 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the store's state, the `ServedData` of each zone, and the `PageContext` of each zone.
 
-        If the store's data are already served, None is returned instead of `ServedData`. The states of the sources are
-        always read, because each request to a source changes its state.
+        If the data are unchanged, return None instead of `ServedData`. The states of the sources are read even if the
+        data are unchanged, because each request to a source changes its state.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
@@ -181,8 +181,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
         """Return a market's `PageContext` with the newest weather.
 
-        The scores of the weather forecasts change daily. Reading the scores takes 0.1 s, so they are read only once an
-        hour.
+        The scores of the weather forecasts are read only once an hour, because they change daily and reading takes
+        0.1 s.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:

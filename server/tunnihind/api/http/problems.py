@@ -21,7 +21,7 @@ DETAILS: Final[Mapping[int, str]] = {
     500: "Internal error, logged. Try again in a minute.",
     503: "The server has no data to answer from yet. Try again in a moment.",
 }
-"""The general text of each status, for answers without a more specific text."""
+"""The general text for each HTTP status, for problems without a more specific text."""
 
 
 class Problems:
@@ -31,7 +31,7 @@ class Problems:
         self._base_url = base_url
 
     def describe(self, status: int, detail: str | None = None) -> Problem:
-        """Describe a problem. If no `detail` is given, use the general text of the status."""
+        """Describe a problem in the words of `detail`, or in the general words of `DETAILS` for the status."""
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",

@@ -17,8 +17,8 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent between these two
-parts."""
+"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent after the first
+line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    The body depends on the request's header fields that `vary` names. If `of_api` is true, the answers have the header
-    fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are serialised in
-    advance with `date` as their Date field. An answer with a Date field may be used for at most a second.
+    `vary` names the header fields of the request on which the body depends. If `of_api` is true, the answers have the
+    header fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are
+    serialised in advance with `date` as their Date field, so they may be sent for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

@@ -53,8 +53,9 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
 
     The hours of a plan need not be consecutive. If hours have equal prices, a plan takes the earliest of these hours.
 
-    A plan's saving is the mean price of its days minus the mean price of the hours that it takes. Each share is the
-    sum of the savings divided by the sum of the ideal savings. Days with an unknown price are left out.
+    A plan's saving is the mean price of the plan's days minus the mean price of the plan's hours. Each share is the
+    sum of the plans' savings divided by the sum of the savings with perfect foresight. Days with an unknown price are
+    not scored.
     """
 
     hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]

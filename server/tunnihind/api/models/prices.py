@@ -91,7 +91,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """The common first fields of the answers about prices."""
+    """The first fields of `ForecastResponse`, `QuartersResponse` and `ScenariosResponse`."""
 
     zone: ZoneCode
     currency: Currency
@@ -143,7 +143,7 @@ class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current quarter of an hour on, and the forecast, by quarters."""
+    """Prices by quarters of an hour: settled prices from the current quarter on, and the forecast."""
 
     free_until: Annotated[
         int,

@@ -107,7 +107,7 @@ _TABLE: Final = (
 
 
 def price_operations() -> Mapping[str, Document]:
-    """Return the operations that answer with prices. The keys are the paths of the operations."""
+    """Return the operations that answer with prices, by path."""
     return {
         "/api/v1/forecast": _operation(
             "getForecast",
@@ -225,7 +225,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
 
 
 def feed_operations() -> Mapping[str, Document]:
-    """Return the operations of the feeds. The keys are the paths of the operations."""
+    """Return the operations of the feeds, by path."""
     return {
         f"/api/feeds/{reader}": _operation(
             name,
@@ -240,7 +240,7 @@ def feed_operations() -> Mapping[str, Document]:
 
 
 def service_operations() -> Mapping[str, Document]:
-    """Return the operations about the server itself. The keys are the paths of the operations."""
+    """Return the operations about the server itself, by path."""
     return {
         "/api/openapi.json": _operation(
             "getDescription",
