@@ -110,6 +110,6 @@ def _weights(lead_s: Floats) -> Floats:
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # For wind and radiation, the error is a factor, so that a value of zero stays zero.
+    # Wind and radiation are multiplied by a random factor, so that a true value of zero has a forecast of zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)
