@@ -1,8 +1,8 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
 The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
-with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. The
-prices come with the starts of their periods in unix seconds. The periods are quarters of an hour from delivery day
+with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each
+price comes with the start of its period, in unix seconds. The periods are quarters of an hour from delivery day
 2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 

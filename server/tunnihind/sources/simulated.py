@@ -102,8 +102,8 @@ class Simulated:
 def _weights(lead_s: Floats) -> Floats:
     """Return the weight of each daily error in the error of a forecast, shape (days, instants).
 
-    `lead_s` are the seconds from the issue of the forecast to each instant. The error at an instant is the weighted sum
-    of daily errors, one for each day from the issue to the instant.
+    `lead_s` contains the seconds from the issue of the forecast to each instant. The error at an instant is the
+    weighted sum of daily errors, one for each day from the issue to the instant.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights

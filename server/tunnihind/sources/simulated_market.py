@@ -118,7 +118,7 @@ class SimulatedMarket:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the values of a weather variable at a point, shape (n,). The values are in the variable's unit."""
+        """Return the values of a weather variable at a point, in the variable's unit, shape (n,)."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -190,7 +190,7 @@ class SimulatedMarket:
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation. The formula leaves out the equation of time."""
+    """Return the sine of the sun's elevation, computed without the equation of time."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
     latitude = np.radians(point.latitude)

@@ -172,7 +172,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # the caller has failed, not the database
+            failed = False  # the error comes from the caller, not from the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)

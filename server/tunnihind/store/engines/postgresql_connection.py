@@ -83,5 +83,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_LIVENESS_CHECK_INTERVAL_S)) as told:
                 async for _ in told:
                     yield
-            # A query reveals a broken connection. Waiting for announcements does not.
+            # A query reveals a broken connection, but waiting for announcements does not.
             await connection.execute("SELECT 1")
