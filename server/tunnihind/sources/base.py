@@ -51,9 +51,9 @@ class PriceSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
+    """The pause before the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
-    After each further failure in a row, the time doubles, up to `longest_retry_s` seconds.
+    Each further failure in a row doubles the pause before the next request, up to `longest_retry_s` seconds.
     """
 
     every_s: int

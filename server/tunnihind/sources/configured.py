@@ -51,6 +51,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market as the only source. No network is needed."""
+    """Return the simulated market as the only source, which needs no network."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

@@ -2,7 +2,7 @@
 
 The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
 with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each
-row has a price, and the start of its period in unix seconds. The periods are quarters of an hour from delivery day
+price comes with the start of its period, in unix seconds. The periods are quarters of an hour from delivery day
 2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
@@ -22,7 +22,7 @@ from tunnihind.sources.upstream import RequestPolicy, Upstream
 _MAX_DAYS: Final = 92
 """The most days that one request covers. Elering allows a year, but a year would take four times the memory."""
 
-# The quarter-hour prices of all zones for 92 days take 1.5 MB.
+# The quarter-hour prices of all zones for 92 days take 1.5 MB, half of `max_bytes`.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
@@ -119,7 +119,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read a zone's rows one by one. If the time of an unreadable row is unreadable too, stop at this row."""
+    """Read a zone's rows one by one, and note the unreadable rows. Stop at a row without a readable time."""
     if memoryview(raw).nbytes > _MOST_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MOST_BYTES} bytes")])
     try:

@@ -104,7 +104,7 @@ class EntsoePrices:
                     raise
                 sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
-                    break  # requests for the remaining zones would fail in the same way
+                    break  # an unreachable or overloaded platform would not answer for the other zones either
         if len(failures) == len(self._zones):
             raise failures[0]
         return sheets

@@ -1,14 +1,13 @@
 """ENTSO-E's day-ahead forecasts of load (document A65), and of wind and solar power (A69).
 
-The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly means in MW. Wind power is the sum of
-offshore wind (B18) and onshore wind (B19).
+The series consist of hourly means in MW, and have names like `ee_wind_da_mw`. Wind power is the sum of offshore wind
+(B18) and onshore wind (B19).
 
 A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
-its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets deadlines for
-publishing day-ahead forecasts on the day before the delivery day. Load forecasts are due at 10:00 Brussels time
-(article 6(2)(b)), and forecasts of wind and solar power at 18:00 (article 14(2)(d)). The platform keeps only the last
-version of each forecast. So an archived forecast may be a little better than the version that was known at the
-deadline.
+the deadline for its publication, because the platform does not give the time of publication. Regulation (EU) 543/2013
+sets the deadlines on the day before the delivery day: 10:00 Brussels time for load (article 6(2)(b)), and 18:00 for
+wind and solar power (article 14(2)(d)). The platform keeps only the last version of each forecast, so an archived
+forecast may be a little better than the version that was known at the deadline.
 """
 
 import math
@@ -137,9 +136,9 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Return the sums for the hours that all `parts` contain.
+    """Return the sum of `parts` for each hour.
 
-    Without one of the parts, an hour's sum would be too low.
+    Hours that are missing from one of `parts` are left out, because their sums would be too low.
     """
     if not parts:
         return {}

@@ -36,7 +36,7 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values. Each value applies to `step_s` seconds. An unknown value is NaN."""
+    """Consecutive values, each for `step_s` seconds. An unknown value is NaN."""
 
     start_ts: int
     step_s: int
@@ -188,7 +188,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # The length is checked first, because int() raises ValueError for a very long string.
+    # The length is checked too, because int() would raise ValueError instead of BadAnswer for a very long string.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)

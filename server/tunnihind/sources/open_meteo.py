@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model, because the price forecast must learn from the same kind of data that it uses later.
-Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours
-after its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has
-no recent run, the forecast API is used. The forecast API gives the newest values of the same model, but doesn't say
-which run each value comes from.
+forecasts come from the same model, so that the price forecast learns from the kind of data that it is made from. Each
+run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after
+its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no
+recent run, Open-Meteo's forecast API is used. The forecast API gives the newest values of the same weather model, but
+doesn't say which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -48,7 +48,7 @@ The service documents 4 to 6 hours for global models.
 
 FORECAST_DAYS: Final = 10
 """The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today.
-The service gives the mean of an hour at the end of the hour."""
+The service gives the mean of an hour with the time of the hour's end."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -144,8 +144,8 @@ class OpenMeteo:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
         Each run counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete
-        runs that the service may still extend. The call pauses after each request, because the service limits calls per
-        minute. The service has no weather runs from before `history_since`. Raises SourceError.
+        runs that the service may still extend. `archived` pauses after each request, because the service limits calls
+        per minute. The service has no weather runs from before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -200,7 +200,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run's forecasts. The issue time is the run's initialisation. Raises RunMissing, SourceError."""
+        """Return the forecasts of the weather run that was initialised at `run_ts`. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -245,7 +245,7 @@ class OpenMeteo:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
-                    # The service gives the mean of an hour at the end of the hour.
+                    # The service gives the mean of an hour with the time of the hour's end, not of its start.
                     first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
@@ -306,7 +306,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """If `problem` names an hourly or daily limit, return the seconds until the limit ends. Otherwise, return 0.
+    """Return the seconds until the hourly or daily limit in `problem` ends, or 0 if `problem` names no such limit.
 
     An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """

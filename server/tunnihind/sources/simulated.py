@@ -102,14 +102,14 @@ class Simulated:
 def _weights(lead_s: Floats) -> Floats:
     """Return the weight of each daily error in the error of a forecast, shape (days, instants).
 
-    `lead_s` are the seconds from the issue of the forecast to each instant. The error at an instant is the weighted sum
-    of daily errors, one for each day from the issue to the instant.
+    `lead_s` contains the seconds from the issue of the forecast to each instant. The error at an instant is the
+    weighted sum of daily errors, one for each day from the issue to the instant.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # For wind and radiation, the error is a factor, so that a value of zero stays zero.
+    # Wind and radiation are multiplied by a random factor, so that a true value of zero has a forecast of zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

@@ -1,17 +1,17 @@
 """A simulated market with weather, wind and solar power, load, and the coupled prices of four zones.
 
-All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
-relations between the values.
+All values are pure functions of time and a seed, for any instant from 1970 on. The values depend on each other as
+follows, so that a model can learn to forecast the prices.
 
 Wind speed has a lognormal distribution around a seasonal mean. Wind speeds three days apart are almost independent.
 Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
 day. Temperature depends on the season and the hour, and is partly random. Load depends on the local hour, on the day of
 the week, and on temperatures below 15 degrees Celsius.
 
-Residual load is the load minus wind, solar and constant power, divided by the mean load. For each zone, a supply curve
-maps a weighted mean of the Baltic and the Finnish residual load to a price. Each price is multiplied by a factor that
-changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero or negative.
-On a cold evening without wind, the price is very high.
+Residual load is the load minus wind, solar and constant power, divided by the mean load. A zone's price rises with a
+weighted mean of the Baltic and the Finnish residual load. Each price is multiplied by a factor that changes slowly over
+months. Random noise is added to each price. At midday in summer, the price can be zero or negative. On a cold evening
+without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# Points of the supply curve: residual load as a share of the mean load, and price in EUR/MWh.
+# Residual loads as shares of the mean load, and the price in EUR/MWh at each residual load.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
@@ -45,7 +45,7 @@ _WEEKEND: Final = 0.92
 _SATURDAY: Final = 5
 
 _DRAWS: Final = 4
-"""The generator Philox yields four numbers at a time. The distribution of their sum is close enough to normal."""
+"""The generator Philox yields four numbers at a time. The sum of four has a distribution close enough to normal."""
 
 
 class Noise:
@@ -70,7 +70,7 @@ class Noise:
         index = knot.astype(np.int64)
         first = int(index.min())
         values = self._draw(stream, first, int(index.max()) - first + 2)
-        # Because the weights are a cosine and a sine, the variance is 1 between two knots too.
+        # The squares of a cosine and a sine add up to 1, so the variance is 1 between two knots too.
         angle = (3.0 - 2.0 * fraction) * fraction**2 * (np.pi / 2)
         process: Floats = values[index - first] * np.cos(angle) + values[index - first + 1] * np.sin(angle)
         return process
@@ -118,7 +118,7 @@ class SimulatedMarket:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the values of a weather variable at a point, shape (n,). The values are in the variable's unit."""
+        """Return the values of a weather variable at a point, in the variable's unit, shape (n,)."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -166,17 +166,11 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the errors that each further day ahead adds to a forecast, shape (days, n).
-
-        Each error has variance 1.
-        """
+        """Return the errors, of variance 1, that each further day ahead adds to a forecast, shape (days, n)."""
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return the sum of three random processes: for all points, for the zone of `point`, and for `point` alone.
-
-        The sum has variance 1.
-        """
+        """Return a random process of variance 1, which is similar at all points, and more similar within a zone."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -196,7 +190,7 @@ class SimulatedMarket:
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation, from a simple formula without the equation of time."""
+    """Return the sine of the sun's elevation, computed without the equation of time."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
     latitude = np.radians(point.latitude)
@@ -212,7 +206,7 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load without heating at the instants `ts`, shape (n,). The unit is the mean load of a weekday."""
+    """Return the load without heating at `ts`, divided by the mean load of a weekday, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]

@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. An error quotes
-only one line of an answer, and hides the operator's secret. Errors are shown in logs and on web pages. An error does
-not keep the whole answer in memory.
+All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. Errors are
+shown in logs and on web pages, so an error quotes only one line of an answer, and hides the operator's secret. To save
+memory, an error does not keep the whole answer.
 """
 
 import asyncio
@@ -99,10 +99,9 @@ def user_agent(contact: str) -> str:
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources.
+    """Open the HTTP session for all sources, and make the library `stamina` log retries with `_log_retry`.
 
-    The session keeps no cookies, and uses the proxies that environment variables name. Also make the library `stamina`
-    log retries with `_log_retry`.
+    The session keeps no cookies, and uses the proxies that environment variables name.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
@@ -152,7 +151,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Return the beginning of a source's text on one line, without the operator's secret."""
+        """Shorten a source's text to one line, and hide the operator's secret."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -236,8 +235,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # If UTF-16 text is decoded as UTF-8, a zero byte follows each letter. Spaces replace the zero bytes, so
-            # that `without` finds and hides the secret.
+            # UTF-16 text that is decoded as UTF-8 has a zero byte after each letter. If spaces replace the zero bytes,
+            # `without` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))

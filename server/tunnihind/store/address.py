@@ -35,7 +35,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         _require_whole(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
-        create_engine(url)  # this call checks the address, but does not connect to the database
+        create_engine(url)  # checks the address, but does not connect to the database
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
             message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"

@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
 
-One transaction reads the source database. A second transaction fills the target database and compares both databases.
-If the copying is interrupted, or if a copied row differs from the source, the target stays empty.
+One transaction reads the source database, while another fills the target database and compares the two databases. If
+the copying is interrupted, or if a copied row differs from the source, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -49,11 +49,11 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from a database into an empty database. Then compare the copy with the source.
+    """Copy all sound rows from a database into an empty database, and compare the copy with the source.
 
     Raises SettingsError for a malformed address, and SchemaError if another version of Tunnihind made the tables of the
     source database. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the
-    target isn't empty, or if the copy differs.
+    target isn't empty, or if the copy differs from the source.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -122,7 +122,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values. The keys are the names of the columns. Parse dates that were read as strings."""
+    """Map the names of a table's columns to the values of a row, and parse dates that were read as strings."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)

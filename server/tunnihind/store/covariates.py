@@ -32,7 +32,7 @@ type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _FINEST_SCALE: Final = 1000
 _HIGHEST: Final = 1e6
-"""In the stored units, weather and load in the Baltic states stay far below this value."""
+"""All covariates, such as loads in MW, stay far below this value."""
 
 
 class CovariateBook:
@@ -90,7 +90,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        If no row is damaged, the forecasts that `passing` marks are left out.
+        The forecasts that `passing` marks are left out, unless a row is damaged.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -108,7 +108,7 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return all covariate forecasts that `passing` does not mark, each with its covariate's name.
 
-        If a row is damaged, return None. To save memory, the values of marked forecasts are not read.
+        If a row is damaged, return None. To save memory, the values of marked forecasts are not unpacked.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -135,7 +135,7 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
-        # SQL's BETWEEN is false for damaged instants that are not numbers.
+        # `between` leaves out damaged instants, such as text.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
@@ -178,7 +178,7 @@ def _without_superfluous(
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
-    # Values with a scale are packed as short integers, so they are always below `_HIGHEST`.
+    # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST`.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are too high")
     return [
@@ -190,7 +190,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group forecasts by the name of the covariate, and sort each group by instant of issue.
 
-    The database does not sort the rows, because a sort would also copy the values.
+    The database does not sort the rows, because it would copy the packed values of all rows.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -237,10 +237,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the stored forecasts that were issued between the first and the last of `issues`.
-
-    The keys are the instants of issue.
-    """
+    """Map each instant of issue to the stored forecast, from the first instant in `issues` to the last."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

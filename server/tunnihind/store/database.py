@@ -34,7 +34,7 @@ class Database:
     """An SQL database. Each access checks whether the database has been deleted or replaced."""
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
-        """Prepare to connect. Raises SettingsError for a malformed address, and StoreError."""
+        """Prepare to connect. Raises SettingsError for a malformed address, and StoreError for an unusable file."""
         self.url = parsed(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
@@ -95,7 +95,7 @@ class Database:
         """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. This transaction skips the check that `keep_only_if` sets.
+        after its commit. The check that `keep_only_if` sets is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -133,7 +133,7 @@ class Database:
         self._count = count
 
     def close(self) -> None:
-        """Wait until the open transactions of other threads have ended. Then close all connections.
+        """Close all connections, as soon as the open transactions of other threads have ended.
 
         If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
         """
@@ -172,7 +172,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # the caller has failed, not the database
+            failed = False  # the error comes from the caller, not from the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)

@@ -76,6 +76,6 @@ class HealthBook:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return the health of each source. The keys are the names of the sources. Raises StoreError."""
+        """Map each source's name to its health. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -59,7 +59,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table `leases`. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
+    """A row of the table `leases`. `pid` is at least 1, because `os.kill` takes lower ids as groups of processes."""
 
     name: Plain
     token: Plain
@@ -74,7 +74,7 @@ class Lease:
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare to claim the lease. `steady` is a monotonic clock in seconds."""
+        """`steady` is a monotonic clock in seconds."""
         self._database = database
         self._name = name
         self._steady = steady
@@ -92,8 +92,8 @@ class Lease:
     def is_certainly_held(self) -> bool:
         """Return whether it is certain that this process still holds the lease.
 
-        If the database is a file, either all processes can reach it or none can. If the database is on a server, other
-        processes may reach the server when this process can't.
+        If a database file is out of reach, no process can take over the lease. If a database server is out of reach for
+        this process, another process may still reach the server and take over the lease.
         """
         if self._beaten_at is None:
             return False
@@ -102,7 +102,7 @@ class Lease:
     def claim(self) -> bool:
         """Take or renew the lease, and return whether this process holds it. Raises StoreError.
 
-        After `release`, return False.
+        If `release` has been called, return False.
         """
         with self._turn:
             return not self._is_given_up and self._claim()
@@ -136,7 +136,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While the database can't be read, a living lease holder may be unable to renew the lease.
+            # While the database can't be read, the holder's silence does not prove that the holder is dead.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -157,7 +157,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # If this write had to wait, a living holder's renewal of the lease may have had to wait too.
+                # This process had to wait before it could write, so a living holder may be waiting to renew the lease.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}

@@ -49,7 +49,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
     """Unpack the result of `pack_hundredths` into a one-dimensional array.
 
-    Raises ValueError if `packed` is damaged. The error's text calls the data `what`, for example "inputs".
+    Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "inputs".
     """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
@@ -63,7 +63,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # This condition is also false for NaN and infinite percentiles.
+    # Every comparison with NaN is false, so NaN is refused.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -103,7 +103,7 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Unpack series that have the same length and the same scale. Each row of the result is one series."""
+    """Unpack series that have the same length and the same scale into an array with a row for each series."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
@@ -122,7 +122,7 @@ def pack_text(text: str) -> bytes:
 def unpack_text(packed: bytes, what: str) -> str:
     """Unpack the result of `pack_text`.
 
-    Raises ValueError if `packed` is damaged. The error's text calls the data `what`, for example "inputs".
+    Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "inputs".
     """
     return _decompressed(packed, what).decode()
 
@@ -130,15 +130,13 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it.
 
-    A difference may overflow, because the sum of the differences then overflows too and restores the number.
+    If a difference overflows, the sum of the differences overflows too, so the number is still restored.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Put the least significant bytes of all numbers first and the most significant bytes last.
-
-    Then compress all bytes.
+    """Compress numbers, with the least significant bytes of all numbers first and the most significant bytes last.
 
     The most significant bytes of most numbers are equal, and equal bytes side by side compress well.
     """
@@ -146,9 +144,9 @@ def _packed(numbers: NDArray[Any]) -> bytes:
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Restore arrays of the same length from bytes. Each row of the result is one array. Raises ValueError.
+    """Undo the sorting of bytes in `_packed`, and return a row of numbers for each item of `split`. Raises ValueError.
 
-    Each item of `split` contains the bytes of one array in the order in which `_packed` puts them.
+    All items of `split` must have the same length.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

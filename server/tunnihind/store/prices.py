@@ -24,9 +24,9 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 AGREED: Final = "agreed"
-"""The source of prices that two sources have given."""
+"""Recorded as the source of a price that two sources gave."""
 IMPORTED: Final = "import"
-"""The source of prices that the operator has given."""
+"""Recorded as the source of a price that the operator gave."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
 """Prices from these sources are never replaced by a price from one source alone."""
 
@@ -109,7 +109,7 @@ class PriceBook:
         with self._database.reading() as connection:
             where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
             found = ((number[row.zone], *_numbers(row)) for row in self.rows.read(connection, *where))
-            # Double precision represents instants exactly.
+            # One array of doubles can hold all columns, because doubles represent instants exactly.
             rows = np.fromiter(chain.from_iterable(found), np.float64).reshape(-1, 6)
         rows = rows[np.lexsort((rows[:, 4], rows[:, 3]))]
         return PriceArchive(
@@ -122,26 +122,25 @@ class PriceBook:
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
-        """Return the newest version of each price with a period that begins in [first_ts, last_ts].
+        """Map (zone, start of a period, step) to the newest version of the period's price. Raises StoreError.
 
-        Each key is (zone, start of the period, step). Raises StoreError.
+        Only periods that begin in [first_ts, last_ts] are included.
         """
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the source of unconfirmed prices for each zone and delivery day. Raises StoreError."""
+        """Map each zone and delivery day with unconfirmed prices to the source of these prices. Raises StoreError."""
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete prices that `sources` gave for a zone. Raises StoreError.
+        """Delete wrong prices of a zone, and all forecasts that may have used these prices. Raises StoreError.
 
-        Only prices that the server first saw at `since_ts` or later are deleted. If `span` is given, only prices whose
-        periods begin in `span` are deleted. Also delete the forecasts that may have used the deleted prices. The
-        deleted prices were never the market's prices, so no forecast of a past day may use them.
+        Only prices that `sources` gave, and that the server first saw at `since_ts` or later, are deleted. If `span` is
+        given, only prices whose periods begin in `span` are deleted.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -155,7 +154,7 @@ class PriceBook:
     def newest(self, zone: Zone) -> int | None:
         """Return the start of a zone's last period with a price, or None if there is no price. Raises StoreError."""
         with self._database.reading() as connection:
-            # SQL's BETWEEN is false for damaged instants that are not numbers.
+            # `between` leaves out damaged instants, such as text.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest

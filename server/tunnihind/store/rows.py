@@ -1,8 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. `TableRows` checks
-each row against a `Shape`, which defines the allowed values of each column. A function `make` turns the rows into
-objects.
+SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. So `TableRows` checks
+each row against a `Shape`, which defines the allowed values of each column.
 """
 
 import json
@@ -128,7 +127,7 @@ class TableRows[Row: Shape, Found]:
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # The query reads raw values. With SQLAlchemy's types, the first damaged row could raise an error.
+        # The query reads raw values, because SQLAlchemy's types could raise an error for a damaged value.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
@@ -141,7 +140,7 @@ class TableRows[Row: Shape, Found]:
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield an object for each row. Rows whose primary key is in `but_for` are left out.
+        """Yield an object for each row whose primary key is not in `but_for`.
 
         Raises one of the errors in `DAMAGE` if a row is damaged.
         """

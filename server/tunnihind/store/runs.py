@@ -54,10 +54,9 @@ class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
     Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
-    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the run's own periods up
-    to the last difference are stored too. In a run of quarters, the first hour may differ from an earlier run, because
-    the forecast of a quarter also depends on the hour before it. A run has no forecast for the hour before its first
-    hour.
+    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the run's periods up to
+    the last difference are stored with the earlier run's id. The first hour of a run of quarters may differ from an
+    earlier run, because a quarter's forecast also depends on the previous hour, and a run has no hour before its first.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -82,7 +81,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series. If `as_of` is given, leave out runs made after it. Raises StoreError."""
+        """Return the newest run of a series. Leave out runs made after `as_of`, if it is given. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -100,7 +99,7 @@ class RunArchive:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
-        If a kept run repeats a deleted run, the whole forecast is stored with the kept run. Raises StoreError.
+        If kept runs repeat a deleted run, the first kept run then stores the whole forecast. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -174,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 def _new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    `again` contains an earlier run's forecast of the same periods. If `run` differs from `again` in anything but the
+    `again` is an earlier run's forecast for the periods of `run`. If `run` differs from `again` in anything but the
     first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
@@ -200,9 +199,8 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
-    If the row stores a complete run, `in_full` is this run. If the run repeats an earlier run, `repeats` is the earlier
-    run's id. `new` contains the percentiles of the run's first periods, up to the last period that differs from the
-    earlier run.
+    If the row stores a complete run, `in_full` is the run. If the run repeats an earlier run, `repeats` is the earlier
+    run's id, and `new` has the percentiles of the periods up to the last period that differs from the earlier run.
     """
 
     id: int
@@ -244,7 +242,7 @@ class _RunRow(Shape):
 
 
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Return the complete run of each row. The keys are the ids of the rows, in the order of `rows`."""
+    """Map the id of each row to its complete run, in the order of `rows`."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
     in_full |= _read_in_full(connection, elsewhere, all_rows)
@@ -268,7 +266,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select a series' runs from `since_ts` to `as_of`.
+    """Return SQL conditions that select the runs of a series made from `since_ts` to `as_of`.
 
     Rows with a damaged `made_at` are never selected.
     """

@@ -23,8 +23,8 @@ prices: Final = Table(
     sqlite_with_rowid=False,
 )
 """A version of a price. The server first saw the version at `seen_ts`. A forecast may use the version if the forecast
-is issued at `known_ts` or later. A correction is a later row. `source` is a source's name, `agreed` if a second source
-gave the same price, or `import` if the operator gave it."""
+is issued at `known_ts` or later. A correction is a row with a later `seen_ts`. `source` is a source's name, `agreed` if
+a second source gave the same price, or `import` if the operator gave it."""
 
 witnesses: Final = Table(
     "witnesses",

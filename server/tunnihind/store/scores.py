@@ -164,7 +164,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's stored forecasts of a series. The keys are the instants of issue. Raises StoreError."""
+        """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,

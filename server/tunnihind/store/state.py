@@ -53,7 +53,7 @@ class StateBook:
             self.put(connection, key, value)
 
     def write_served(self, key: str, value: Fact) -> None:
-        """Replace a fact that is served to clients. Raises StoreError."""
+        """Replace a fact, and record that the served data have changed. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, key, value)
             self.advance(connection)
@@ -150,7 +150,7 @@ class StateBook:
         if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:
-            # Another process may have written an identity in the meantime.
+            # Another process may have written an identity since this method's first check.
             if self._read(connection, _INSTANCE, _Identity) is None:
                 self.put(connection, _INSTANCE, uuid.uuid4().hex)
 

@@ -33,8 +33,8 @@ class Store:
         """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
         If `is_replica` is true, a newer version of Tunnihind may have upgraded the tables, as long as this version can
-        still read them. Damaged rows that are already in `damage` are not logged again. Raises StoreError, SchemaError,
-        and SettingsError for a malformed address.
+        still read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a
+        malformed address, SchemaError for unsuitable tables, and StoreError if the database can't be used.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -54,21 +54,18 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return prices and covariate forecasts since `since_ts`. Raises StoreError.
+        """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        Leave out the covariate forecasts for which `passing` returns true.
+        The covariate forecasts that `passing` marks are left out, unless a row is damaged. Raises StoreError.
         """
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
-        """Return a new claim to the lease of the pipeline."""
+        """Return a new `Lease` for the pipeline."""
         return Lease(self.database)
 
     def writing_lease(self) -> Lease:
-        """Return a new claim to the lease of the pipeline.
-
-        From now on, this store's writes are kept only while the returned claim holds the lease.
-        """
+        """Return a new `Lease` for the pipeline. From now on, writes are kept only while this `Lease` is held."""
         lease = self.lease()
 
         def require(connection: Connection) -> None:
@@ -117,10 +114,10 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Return the source of unconfirmed prices for each zone and delivery day.
+        """Map each zone and delivery day with unconfirmed prices to the source of these prices. Raises StoreError.
 
-        Only prices of periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices,
-        the result is empty. Raises StoreError.
+        Only periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices, the result
+        is empty, because no other source could confirm the prices.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

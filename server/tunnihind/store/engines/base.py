@@ -1,4 +1,4 @@
-"""The interface between the store and a database system, and code for all database systems."""
+"""The interface between the store and a database system, and code that all database systems share."""
 
 import logging
 import threading
@@ -92,7 +92,7 @@ class System:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """Call `recognise` whenever another database has replaced this one, with a connection to it.
+        """From now on, call `recognise` with a connection to any database that has replaced the open database.
 
         Raises StoreError.
         """

@@ -41,7 +41,7 @@ _CONNECTING: Final[Mapping[str, Any]] = {
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
 """The number of the advisory lock that every writer takes. Each database has its own locks. As in SQLite, only one
-transaction writes at a time. So the data that a writer has read stay the same until the writer commits."""
+transaction writes at a time, so the data that a writer has read stay the same until the writer commits."""
 
 _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
@@ -110,7 +110,10 @@ _NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql(System):
-    """A database on a PostgreSQL server. PostgreSQL finds damage only when it reads a damaged row."""
+    """A database on a PostgreSQL server.
+
+    `look_for_damage` does nothing, because PostgreSQL finds damage only when it reads a damaged row.
+    """
 
     announces_changes = True
 
@@ -201,8 +204,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # Only the first line of PostgreSQL's error message is used. The other lines of PostgreSQL's messages give
-        # advice, or repeat the error for other hosts.
+        # Only the first line of PostgreSQL's error message is used, because the other lines give advice, or repeat the
+        # error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -300,7 +303,7 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as strings. Python has no infinite dates, so one infinite date would stop the reading of all rows.
+    # Dates are read as strings, because one infinite date, which Python lacks, would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,4 +1,4 @@
-"""Limits the waits of a PostgreSQL connection for answers, and receives announcements of changed data.
+"""Limits how long a PostgreSQL connection waits for an answer, and receives announcements of changed data.
 
 The database server ends statements that take too long, and TCP closes connections to a dead machine. If a proxy keeps a
 connection open but passes nothing on, only the time limit of this module ends the wait.
@@ -35,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # from now on, `patience_s` of the class applies again
+            del self.patience_s  # the usual limit, `patience_s` of the class, applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait until an exchange of messages with the database server has ended. Raises psycopg.Error."""
@@ -83,5 +83,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_LIVENESS_CHECK_INTERVAL_S)) as told:
                 async for _ in told:
                     yield
-            # Only a query reveals a broken connection.
+            # A query reveals a broken connection, but waiting for announcements does not.
             await connection.execute("SELECT 1")

@@ -142,7 +142,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _keep_file_open(self) -> None:
-        """Keep the database file open for `_close_held_file`. Raises StoreError."""
+        """Keep the file open, so that `_close_held_file` can reach it after its deletion. Raises StoreError."""
         if self.path is None or self._read_only:
             return
         try:
@@ -165,9 +165,9 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`.
+        """Return the problem with the file at `path`, or an empty string if the file can be used.
 
-        If the file at `path` is the opened database file or a sound copy of it, return an empty string.
+        If the file is a sound copy of the opened database, the copy is used from now on.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
@@ -196,7 +196,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # `quick_check` also fails if the copy is not yet completely written.
+                # A copy that is still being written fails `quick_check`.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -302,8 +302,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting. An
-        # empty transaction waits until the other process has switched the log on.
+        # While another process switches the write-ahead log on, SQLite raises an error at once instead of waiting.
+        # BEGIN IMMEDIATE waits until the other process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -316,5 +316,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # After a plain BEGIN, a transaction's first write fails if another process has written in the meantime.
+    # After a plain BEGIN, a transaction's first write fails if another process has written since the first read.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
