@@ -95,8 +95,8 @@ class RegionWeather:
 class WeatherStrip:
     """The drawing of the wind band and the sun band.
 
-    Each band is 100 units high. When the page opens, the drawing is visible from `shown_from` hours after `start_ts`
-    on.
+    Each band is 100 SVG units high. At first, the page shows `shown_hours` hours, from `shown_from` hours after
+    `start_ts` on.
     """
 
     start_ts: int
