@@ -32,7 +32,7 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# Contents without this field show only the entry's state, so they need no check of the user's rights.
+# Contents without the field `prices` show only the entry's state, so they need no check of the user's rights.
 _PRICES: Final = "prices"
 # A request for past prices covers this many days, including today.
 _DAYS: Final = 14

@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# In the forms' lists, a row of fees without a date has this name.
+# The name of a row of fees that has no date.
 UNDATED_ROW: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear this field, because it is required. Programs may omit it, because it has a default.
+            # People can't clear a required field, but programs may omit a required field that has a default.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}

@@ -1,8 +1,8 @@
 """The form in which a household enters its fees, with a preview of the current price and its parts.
 
-Both the set-up and the options show this form. While somebody types, the form requests the preview with the websocket
-command `tunnihind/start_preview`. The preview looks like an entity: the price's parts are its name, and the price is
-its state.
+The integration's set-up and its options show the form for fees. While somebody types, the form requests the preview
+with the websocket command `tunnihind/start_preview`. The preview looks like an entity: the price's parts are its name,
+and the price is its state.
 """
 
 from abc import abstractmethod
@@ -261,7 +261,7 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day, VAT rate and zone for a row's form. The day is the row's first day, but not before today."""
+        """Return the VAT rate and zone for a row's form, and the day: the row's first day, but not before today."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):

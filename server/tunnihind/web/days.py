@@ -26,7 +26,7 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    From the present period on, `cheapest` is the first period with the lowest price, and `dearest` is the first period
+    Of the day's present and future periods, `cheapest` is the first with the lowest price, and `dearest` is the first
     with the highest price. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely
     range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
 
@@ -142,9 +142,9 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return the 80% range of a day's mean price. If no price of the day is a forecast, return None.
 
-    The range goes from p10 to p90 of the day's mean prices on the price paths. If there are no price paths, the range
-    goes from the mean of the hours' p10 to the mean of the hours' p90. Without price paths, the range is too wide,
-    because the errors of the hours partly cancel each other out.
+    The range goes from p10 to p90 of the mean prices that the price paths give for the day. If there are no price
+    paths, the range goes from the mean of the hours' p10 to the mean of the hours' p90. Without price paths, the
+    range is too wide, because the errors of the hours partly cancel each other out.
 
     The range is widened to include the mean price that the page shows, which is computed from medians. If prices may
     become much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.

@@ -1,6 +1,6 @@
 """Draws the chart on the server, for readers without JavaScript.
 
-Readers with JavaScript see this chart until the page's script has drawn its own chart.
+Readers with JavaScript see the server's chart until the page's script has drawn its own chart.
 
 Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. The y axis points downwards.
 """

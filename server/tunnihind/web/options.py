@@ -122,8 +122,8 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string for the present page with some options changed.
 
-        Options with their default value are left out. If the reader hasn't chosen a language, the link names no
-        language. A link without a language shows the page in each reader's own language.
+        Options with their default value are left out of the link. If the reader hasn't chosen a language, the link
+        names no language. A link without a language shows the page in each reader's own language.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}

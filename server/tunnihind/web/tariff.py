@@ -202,8 +202,8 @@ type Tariff = PackageTariff | OwnTariff
 class Surcharge:
     """The amounts that are added to the market's price. Amounts are in EUR/MWh without VAT.
 
-    `steps` lists each amount with the instant (unix seconds) from which the amount is added. The first amount is also
-    added before its instant. If `steps` is empty, the surcharge is zero.
+    `steps` lists each amount with the instant (unix seconds) from which it is added to the market's price. Before the
+    first instant, the first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
