@@ -127,7 +127,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     """Return the colour of each price, as described in `PriceColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
-    to the household price in every period. The mean of these household prices separates two colours.
+    to a household price for every period, and the mean of the results separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

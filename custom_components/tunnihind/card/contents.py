@@ -2,7 +2,7 @@
 
 The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
 prices and selling prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the
-contents in each state. A test compares the examples with the code.
+contents in each state, and a test compares these examples with the code.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class CardPlan(TypedDict):
 
     `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if the
     sensor was deleted. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If
-    the plan runs below or above a price limit, `windows` also lists all known later windows. Each window consists of
+    the plan runs below or above a price limit, `windows` also lists all known future windows. Each window consists of
     one or more pieces in chronological order. Each piece is a pair of start and end in UTC seconds.
     """
 
@@ -79,7 +79,7 @@ class CardContents(CardBeginning):
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. Except in a
     rehearsal, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor "Data
-    problem". `lost_since` is the time of the server's last answer that was less than an hour old. If the server is
+    problem". `lost_since` is the time since which the server has sent no answer less than an hour old. If the server is
     reachable, `lost_since` is None. `stale_since` is the time at which the forecast became too old. If `problems`
     doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents`
     or `euros` per kWh. `currency` is the currency of all prices.

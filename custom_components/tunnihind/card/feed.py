@@ -32,7 +32,7 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# The contents include the field `prices` only while the entry is loaded.
+# Contents without the field `prices` show only the entry's state, so they need no check of the user's rights.
 _PRICES: Final = "prices"
 # A request for past prices covers this many days, including today.
 _DAYS: Final = 14
@@ -167,8 +167,8 @@ CARD_STREAMS: Final[HassKey[dict[str, _CardStream]]] = HassKey(f"{DOMAIN}_card_s
 class CardPast(TypedDict):
     """The known settled prices of the 13 days before today.
 
-    `CardContents` describes `prices` and `selling`. Each household price includes the fees and the VAT that applied on
-    its date.
+    `prices` and `selling` have the same format as in `CardContents`. Each household price includes the fees and the VAT
+    that applied on its date.
     """
 
     prices: PriceColumns | None
@@ -201,10 +201,10 @@ def async_register(hass: HomeAssistant) -> None:
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
 @callback
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Subscribe a card to the contents of an entry. `CardContents` describes the contents.
+    """Subscribe a card to the contents of an entry, which `CardContents` describes.
 
     The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
-    no entry, the card gets the oldest entry that is not a rehearsal. If all entries are rehearsals, the card gets the
+    no entry, the card shows the oldest entry that is not a rehearsal. If all entries are rehearsals, the card shows the
     oldest rehearsal.
 
     The command's result is null, and the first event follows at once. A reload of the entry doesn't end the
@@ -220,10 +220,10 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
+    """Send an entry's prices of the days before today to a card, as `CardPast`.
 
-    The docstring of `_subscribe` describes the message and the errors. For this command, the error `not_found` may also
-    mean that the entry is not loaded.
+    The message and the errors are the same as for `_subscribe`, but the error `not_found` may also mean that the entry
+    is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
-reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
-start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger, so a restart or a
+reload never starts a dishwasher twice. No trigger fires for a window that starts while Home Assistant restarts, so the
+blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. If an automation ran at once, it could read old states of entities that
-        have not been updated yet.
+        Entities are updated one after another, so an automation that ran at once could read the old states of entities
+        that have not been updated yet.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -150,8 +150,8 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
     """A trigger that fires when the current price enters a range.
 
-    The range contains all prices above or below one bound, or all prices between or outside two bounds. Bounds are in
-    EUR/kWh, or in c/kWh if the automation's trigger names this unit.
+    The range lies above or below one bound, or between or outside two bounds. Bounds are in EUR/kWh, or in c/kWh if the
+    automation's trigger names this unit.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -200,8 +200,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True, and an automation could
-        # run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check returns True, and an automation could run a
+        # heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

@@ -96,8 +96,8 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
-    The server computes the saving. If the sensor is enabled, it requests the saving from the server once an hour,
-    because no other entity requests the saving.
+    No other entity needs the saving, so the sensor itself requests it from the server: once an hour, and only if the
+    sensor is enabled.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -125,6 +125,6 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
         try:
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
-            # The sensor keeps its last score, because scores change only once a day. If the server can't be reached,
-            # the coordinator reports this problem.
+            # The sensor keeps its last score, because scores change only once a day. A warning isn't needed, because
+            # the coordinator reports that the server can't be reached.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

@@ -22,9 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO contains at most `MOST_POINTS`
-# prices. The prices of four days of quarter-hours take about 20 kB. Together, both lists of the sensor `price_list`
-# take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most the quarter-hours of
+# four days. The list for HAEO takes about 20 kB, and both lists of the sensor `price_list` together less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -138,7 +137,7 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # The energy optimizer HAEO would interpolate between the prices without the attribute `interpolation_mode`.
+        # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
@@ -221,7 +220,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The history of today's spread shows how much a battery or a plan could gain each day.
+        # The spread (highest price less lowest price) of past days shows how much a battery or a plan could gain.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

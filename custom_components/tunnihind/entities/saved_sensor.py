@@ -1,11 +1,10 @@
 """Sensors that show the cost and the saving of a plan's past windows.
 
-The sum of all savings can fall. A window may turn out more expensive than an immediate start of the device, or a price
-may be corrected later. So the sensors of all-time sums have the state class "total" and not "total increasing".
+The sensors of all-time sums have the state class "total" and not "total increasing", because a sum of savings can fall:
+a window may turn out more expensive than an immediate start of the device, or a price may be corrected.
 
-From Home Assistant's long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each
-day, month and year. If the sum started again at zero each month, a meter reading that arrives after the end of its
-month would be lost.
+From the long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each day, month and
+year. A sum that started again at zero each month would lose a meter reading that arrives after the end of its month.
 """
 
 from collections.abc import Callable
@@ -50,7 +49,7 @@ class AccountAt:
 
 
 def _eur(amount: float) -> float:
-    return round(amount, _EUR_DECIMALS) or 0.0  # `or 0.0` replaces -0.0 with 0.0
+    return round(amount, _EUR_DECIMALS) or 0.0  # people should never see -0.0
 
 
 def _saved_per_kwh(total: Total) -> float | None:
@@ -196,8 +195,8 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     def last_reset(self) -> datetime | None:
         """The time at which the sensor's all-time sum began at zero.
 
-        If the sensor shows no all-time sum, the value is None. If this time stayed the same when the sum starts again
-        at zero, Home Assistant's statistics would count a loss.
+        If the sensor shows no all-time sum, `last_reset` is None. If a sum started again at zero without a new
+        `last_reset`, Home Assistant's statistics would count a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

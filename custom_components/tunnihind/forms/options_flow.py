@@ -74,8 +74,8 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
-    Stored deductions with another first day are kept. If the household no longer sells electricity, all deductions are
-    removed.
+    The typed deductions replace only stored deductions with the same first day. If the household no longer sells
+    electricity, all stored deductions are removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:

@@ -145,7 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent to the first form. Raises InvalidData."""
+        """Check a whole plan that a program sent to the form for the kind of hours. Raises InvalidData."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:
@@ -181,8 +181,8 @@ class PlanFlow(ConfigSubentryFlow):
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
     """If the recorder has no statistics of the chosen meter, return an error.
 
-    `kept` is the plan's present meter. The present meter is accepted even if it no longer exists, so that people can
-    change other fields.
+    `kept` is the plan's present meter. The plan may keep a meter that no longer exists, so that people can change other
+    fields.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:

@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields in each section of the form. The form shows the fields without a section above the sections.
+# The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),

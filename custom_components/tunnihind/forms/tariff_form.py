@@ -1,7 +1,7 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
 If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-doesn't change a figure of the rate table, later rates in the table apply to the household too. The options contain the
+keeps a figure of the rate table, the table's newer figures will apply to the household too. The options contain the
 figures in c/kWh that the household has confirmed.
 """
 
@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# The name that lists of rows show for a row of fees without a date.
+# The name of a row of fees that has no date.
 UNDATED_ROW: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -47,8 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals. The rate table's figures without VAT have fewer
-# than 4 decimals.
+# When VAT is added to the rate table's figures, they are rounded to this many decimals, more than the table has.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -56,15 +55,15 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# The fees of a row in each section of the form. Only some network packages have peak fees.
+# The names of the fees, by section of the form. Only some network packages have peak fees.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees. The keys of `_CONTRACT` are sections of the form. The form for a network
-# package doesn't ask for the hours of the day rate, because the operator has fixed these hours.
+# The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask for
+# the hours of the day rate, because the operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -150,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field. Programs may omit a field with a default.
+            # People can't clear a required field, but programs may omit a required field that has a default.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -204,7 +203,7 @@ class RowForm:
         """Return the figures that the form shows at first.
 
         For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's own
-        figures. If a part of the price uses the rate table, the form shows the rate table's figures for this part.
+        figures, but the rate table's figures for the parts of the price that use the rate table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -222,9 +221,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
-        If the figures for a part of the price equal the rate table's figures for `before`, with or without VAT, replace
-        them by the rate table's figures for this form. If the network package has changed, the rate table's figures
-        replace all network fees.
+        If a part of the price has the rate table's figures for `before`, with or without VAT, this part gets the rate
+        table's figures for this form. If the network package has changed, the rate table's figures replace all
+        network fees.
         """
         if self == before:
             return {**figures}
@@ -245,7 +244,7 @@ class RowForm:
     def row_from(self, figures: Mapping[str, Any]) -> Row:
         """Return the row of fees to store in the options if the user enters `figures`.
 
-        A blank fee becomes 0. The default VAT rate is not stored.
+        A blank fee becomes 0. The row contains a VAT rate only if it differs from the default VAT rate.
         """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}

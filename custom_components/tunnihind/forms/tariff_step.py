@@ -1,7 +1,8 @@
 """The form in which a household enters its fees, with a preview of the current price and its parts.
 
-Both the set-up and the options show this form. While somebody types, the form requests the preview with the websocket
-command `tunnihind/start_preview`. The form shows the preview like an entity with a name and a state.
+The integration's set-up and its options show the form for fees. While somebody types, the form requests the preview
+with the websocket command `tunnihind/start_preview`. The preview looks like an entity: the price's parts are its name,
+and the price is its state.
 """
 
 from abc import abstractmethod
@@ -116,8 +117,8 @@ class OpenForm:
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        # If the form is for a later date, the preview uses the figures in the form, because the rate table's figures
-        # for today may differ.
+        # If the form is for a future date, the preview uses the figures in the form, because the rate table may have
+        # other figures for today.
         if form.day > local(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
@@ -166,7 +167,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # some of the figures are still missing
+    except (TypeError, ValueError) as error:  # some figures are still missing
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -227,7 +228,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees. The rate table's figures are for the day that `_first_day` returns."""
+        """Show the form for a row of fees, with the rate table's figures for the day that `_first_day` returns."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -242,11 +243,10 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the options that follow from the typed figures, or the form to show again.
+        """Return the new options and None, or no options and the form to show again.
 
-        If the form is shown again, the returned options are empty. If the form isn't shown again, the returned form is
-        None. The form is shown again if it contains errors, or if the household has to confirm the figures of another
-        package or date. `others` are the household's other rows of fees.
+        The form is shown again if it contains errors, or if the household has to confirm the figures of another package
+        or date. `others` are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}
@@ -261,7 +261,7 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return a form's day, VAT rate and zone. The day is today or the row's first day, whichever is later."""
+        """Return the VAT rate and zone for a row's form, and the day: the row's first day, but not before today."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):

@@ -48,9 +48,9 @@ class Figures:
     """The scores of forecasts made a given number of days ahead.
 
     `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
-    of four-hour plans as a fraction of the greatest possible saving. `coverage` is the fraction of the prices from p10
-    to p90. `boiler` is a boiler's yearly saving in EUR without VAT, if the boiler follows the forecasts. `boiler_ideal`
-    is the same boiler's yearly saving with perfect foresight.
+    of four-hour plans as a fraction of the greatest possible saving. `coverage` is the fraction of hours whose price
+    lies in the forecast's interval. `boiler` is the yearly saving in EUR without VAT of a boiler that follows the
+    forecasts, and `boiler_ideal` is the yearly saving of a boiler with perfect foresight.
     """
 
     days: int
@@ -109,8 +109,8 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    Each key of `months` is the first day of a month. The newest month comes first. `is_backtest` is true if the figures
-    come from the backtest, because no forecast of the server has been scored yet.
+    `months` maps the first day of each month to the month's scores, with the newest month first. `is_backtest` is true
+    if the figures come from the backtest, because no forecast of the server has been scored yet.
     """
 
     is_backtest: bool
@@ -154,7 +154,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
-    If no forecast of the last 30 days has been scored, return the scores of the last 90 or 7 days.
+    If no forecast of the last 30 days has been scored, return the scores of the last 90 days.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
@@ -209,10 +209,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the end of an axis that includes all errors.
-
-    The axis ends at five times a round number, so its five steps are round.
-    """
+    """Return the top of an axis that includes all errors, with a round number as the distance between its labels."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
@@ -220,7 +217,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months below a chart. If there are more than four months, leave out some of the names."""
+    """Yield at most four labels below a chart, each with the name of a month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

@@ -74,8 +74,8 @@ class Assets:
 def _served(name: str, body: bytes) -> bytes:
     """Remove comments and white space from a script, so that a browser loads an eighth fewer bytes at its first visit.
 
-    Style sheets stay unchanged. Minified style sheets would be only 1 kB smaller, and the minifier rcssmin wrongly
-    joins selectors within `@container`.
+    Style sheets stay unchanged, because minified style sheets would be only 1 kB smaller, and the minifier rcssmin
+    wrongly joins selectors within `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
 

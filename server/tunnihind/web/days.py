@@ -26,10 +26,9 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
-    periods have the same price, the first of them is used. If no price ahead is known, `cheapest` and `dearest` are
-    None. `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
-    forecast, `mean_range` is None.
+    Of the day's present and future periods, `cheapest` is the first with the lowest price, and `dearest` is the first
+    with the highest price. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely
+    range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
 
     If the last prices of the day are forecasts, `state` is "forecast". If a published price follows a forecast price,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
@@ -49,14 +48,13 @@ class DaySummary:
     def is_only_an_hour(self) -> bool:
         """True if the prices of only one hour of the day are known.
 
-        In Estonia, the last hour of a delivery day is the first hour of the next calendar day. So a forecast usually
-        ends after the first hour of a calendar day.
+        In Estonia, a delivery day ends at 01:00, so the last calendar day of a forecast usually has one known hour.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods in groups. In a group, all prices are published, or all prices are forecasts."""
+        """The day's consecutive periods in groups, each with only published prices or only forecasts."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -142,14 +140,14 @@ def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: 
 def _mean_range(
     periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
 ) -> tuple[float, float] | None:
-    """Return the 80% range of a day's mean price. If no price is a forecast, return None.
+    """Return the 80% range of a day's mean price. If no price of the day is a forecast, return None.
 
-    The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
-    mean of the hours' bounds. The mean of the hours' bounds gives too wide a range, because the errors of the hours
-    partly cancel each other out.
+    The range goes from p10 to p90 of the mean prices that the price paths give for the day. If there are no price
+    paths, the range goes from the mean of the hours' p10 to the mean of the hours' p90. Without price paths, the
+    range is too wide, because the errors of the hours partly cancel each other out.
 
-    The page shows the mean of the hours' medians, so the range is widened to include that mean. If prices may become
-    much higher but hardly lower, the means of nearly all price paths can be above the shown mean.
+    The range is widened to include the mean price that the page shows, which is computed from medians. If prices may
+    become much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]

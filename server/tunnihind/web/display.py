@@ -40,17 +40,17 @@ class PricedPeriod:
 
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
-    """Return the served periods in chronological order. The keys are the starts of the periods."""
+    """Map the start of each served period (unix seconds) to the period, in chronological order."""
     prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
     percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return the price level of each period of a day. Each level covers a fifth of the periods.
+    """Return the price level of each period of a day. Each of the five levels covers a fifth of the periods.
 
     The rule for price levels is the same as in the Home Assistant integration. Equal prices get the level of their mean
-    rank. So if all prices of a day are equal, all periods have the level `normal`.
+    rank, so a day with the same price in all periods has only the level `normal`.
     """
     prices = sorted(map(price, periods))
 
@@ -220,7 +220,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the text of `brief_mean_price`. If the price of any period is a forecast, add "about"."""
+        """Write `brief_mean_price`, with "about" if the price of any period is a forecast."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:

@@ -1,6 +1,6 @@
 """Draws the chart on the server, for readers without JavaScript.
 
-Readers with JavaScript see this chart until the page's script has drawn its own chart.
+Readers with JavaScript see the server's chart until the page's script has drawn its own chart.
 
 Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. The y axis points downwards.
 """
@@ -100,8 +100,7 @@ class _Frame:
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole number.
 
-        A thousandth of the plot's height is smaller than a pixel. Exact coordinates would need three times as many
-        bytes.
+        Exact coordinates would need three times as many bytes, and would differ by less than a pixel.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
@@ -114,7 +113,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # An old forecast beside a published price would confuse readers.
+    # Periods with a published price get no forecast in the chart, because an old forecast would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -132,10 +131,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the price axis as three numbers: the spacing of its labels, the bottom and the top.
-
-    `priceScale` in drawing.js must return the same values.
-    """
+    """Return the price axis, as `priceScale` in drawing.js does: the spacing of its labels, the bottom and the top."""
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))

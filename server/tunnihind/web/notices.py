@@ -32,10 +32,10 @@ The longest time between two requests is six hours, for weather.
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The last usable answer of a source, and any later failure.
+    """The last usable answer of a source, and the failure of the newest request.
 
-    `answered_ts` is the time of the source's last usable answer (unix seconds). If a later request has failed, `fault`
-    is the kind of failure. If a later request has failed with an HTTP error, `status` is the HTTP status.
+    `answered_ts` is the time of the source's last usable answer (unix seconds). If the newest request has failed,
+    `fault` is the kind of failure. If the newest request has failed with an HTTP error, `status` is the HTTP status.
 
     Error messages are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
@@ -58,7 +58,7 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    In the small view, a word in the footer replaces this notice.
+    In the small view, a word in the footer replaces the notice about simulated or past prices.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
@@ -80,7 +80,7 @@ def of_data(
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # If no present price is shown, the page already says that this price isn't known.
+        # A page without a present price needs no notice, because it already says that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and awaits_tomorrow(data, now) and publication_is_late(data.market, now):
@@ -115,7 +115,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the settled prices, and the times of the forecast and of the last requests to sources."""
+    """Write until when prices are settled, when the forecast was made, and when the server last checked sources."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))

@@ -42,14 +42,14 @@ _RATE_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options that the server reads to make a page. The chart's script reads further options itself.
+    """The options that the server reads to make a page. The chart's script reads further options from the address.
 
     `zone` comes from the page's path. In Estonia, the `margin` and the rates of the `package` are added to the market's
-    price. In other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
-    are in c/kWh without VAT. If `price` is "market", no rates are added.
+    price. Outside Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
+    are in c/kWh without VAT. If `price` is "market", the page shows market prices, even if the reader entered rates.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
-    language. `unknown` lists the names of the parameters with an unknown value.
+    language. `unknown` lists the names of the address's parameters with an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -87,7 +87,7 @@ class PageOptions:
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The names of the parameters for a household's rates in this zone."""
+        """The names of the address's parameters for a household's rates in this zone."""
         return _rates_in(self.zone)
 
     @property
@@ -122,8 +122,8 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string for the present page with some options changed.
 
-        Options with their default value are left out. If the reader hasn't chosen a language, the link names no
-        language. A link without a language shows the page in each reader's own language.
+        Options with their default value are left out of the link. If the reader hasn't chosen a language, the link
+        names no language. A link without a language shows the page in each reader's own language.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -135,10 +135,7 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the present page in another zone.
-
-        The fees are left out, because they differ by zone.
-        """
+        """Return the query string for the present page in another zone, without fees, because fees differ by zone."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 

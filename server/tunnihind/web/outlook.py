@@ -1,18 +1,17 @@
 """Finds the highlights ahead: cheap and expensive hours, and days with unusual prices.
 
-All amounts are in the reader's unit. The page calls an hour cheap or expensive if the hour's price is far from the
-day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
-than the usual price. The usual price is the mean price of the two weeks before today.
+All amounts are in the reader's unit. The usual price is the mean price of the two weeks before today. The page calls
+an hour cheap if its price is far below the day's mean price, and also below the usual price. The page calls an hour
+expensive if its price is far above the day's mean price, and also above the usual price.
 
-The following figures come from pages made at 09:00 UTC on 365 days of 2025. All prices included 24% VAT.
+The following figures come from pages made at 09:00 UTC on 365 days of 2025, with 24% VAT in all prices.
 
-The median price of the hours that the page called cheap was 43% of the usual price. In 99% of these hours, the price
-was at most 89% of the usual price. The median price of the hours that the page called expensive was 170% of the usual
-price. In 99% of these hours, the price was at least 110% of the usual price. If the forecast's median for an hour was
-below zero, the price fell below zero in only 3 of 10 cases.
+Of the hours that the page called cheap, half cost at most 43% of the usual price, and 99% cost at most 89% of the usual
+price. Of the hours that the page called expensive, half cost at least 170% of the usual price, and 99% cost at least
+110% of the usual price. If the forecast's median for an hour was below zero, the price fell below zero in only 3 of 10
+cases.
 
-`tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and the share of these pages whose sentence
-came true:
+`tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and how often the sentence came true:
 
 | sentence | days ahead | pages | came true if the named prices were | share |
 |---|---|---|---|---|
@@ -96,11 +95,11 @@ class DayOutlook:
 
     `usual` compares the day's mean price with the usual price. If some prices aren't published yet, the day's mean is
     computed with the forecast's medians. `negative` lists the hours with published prices below zero. `near_zero` lists
-    the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether a price will be
-    below zero. `possible` lists the hours in which the forecast's 90th percentile is higher than any price of the two
-    weeks before today. If `expensive` lists any hours, `possible` is empty. The sentence about the expensive hours
-    already includes the likely range of the highest price. `weather` is the forecast weather that explains the prices:
-    wind or sun for low prices, calm for high prices.
+    the hours with forecast prices below zero or close to zero, because a forecast can't show reliably whether a price
+    will be below zero. `possible` lists the hours in which p90 is higher than any price of the two weeks before today.
+    If `expensive` lists any hours, `possible` is empty, because the sentence about the expensive hours already includes
+    the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
+    low prices, calm for high prices.
     """
 
     day: date
@@ -140,7 +139,7 @@ class _Hour:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """The mean and the highest hourly price of the days before today."""
+    """The mean and the highest hourly price of the two weeks before today."""
 
     mean: float
     highest: float
@@ -151,7 +150,7 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now` (unix seconds).
 
-    The keys of `days` are days of the reader's calendar, from two weeks before today on.
+    `days` maps each day of the reader's calendar, from two weeks before today on, to its periods.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -242,7 +241,7 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the largest spans of consecutive hours with values above `level`, in chronological order.
+    """Return at most the two largest spans of consecutive hours with values above `level`, in chronological order.
 
     `hours` lists the start and the value of each hour. If `peak` is given, each span contains at least one value above
     `peak`. `shortest` is the minimum length of a span in seconds.
@@ -304,7 +303,7 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # Capitalise the name, because it begins the sentence. Estonian names of weekdays begin with a small letter.
+        # Estonian names of weekdays begin with a small letter, but a sentence begins with a capital letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
@@ -346,7 +345,7 @@ class _Sentences:
         return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
 
     def _top(self, day: date, spans: Sequence[Span]) -> str:
-        """Write the highest price within some hours, in brackets. If the price is a forecast, add its likely range."""
+        """Write the highest price within `spans`, in brackets. If the price is a forecast, add its likely range."""
         if not spans:
             return ""
         periods = self._within(day, spans)

@@ -50,15 +50,15 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        All open pages send their requests at the start of each hour. So requests with the same `key` count as one
-        request in the queue.
+        Requests with the same `key` count as one request in the queue, because all open pages send their requests at
+        the start of each hour.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
         self._waiting[key] += 1
         try:
             async with self._turn:
-                # Without this pause, other requests would wait until all pages in the queue are made.
+                # Let the server answer other requests before it makes the next page in the queue.
                 await asyncio.sleep(0)
                 return make()
         finally:
@@ -148,7 +148,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
         except web.HTTPNotFound:
             if not wants_page(request):
                 raise
-            # The unknown path may have any depth, but the page's files and links are relative to the root.
+            # The page's links start at the root, so the base address must lead from the unknown path to the root.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
             policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")
@@ -184,7 +184,7 @@ def _options(request: web.Request, zone: Zone) -> PageOptions:
 
 
 def _frame_options(options: PageOptions) -> PageOptions:
-    """Leave out the options that only pages with prices need."""
+    """Return the options without those that only pages with prices need."""
     return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
@@ -268,7 +268,7 @@ class DashboardPage:
     def _drop_old(self, now: int) -> None:
         """Drop pages that were made in an earlier minute or from older data.
 
-        Also drop answers that were made in an earlier second, because their Cache-Control field is out of date. Raises
+        Also drop the HTTP answers of earlier seconds, because their Cache-Control field is out of date. Raises
         StoreError if there are no data yet.
         """
         data, page_context, minute = self._snapshot.data, self._page_context(), now // _MINUTE_S

@@ -1,6 +1,6 @@
 """Translates the texts of the API reference, and reads recipes for common clients.
 
-A recipe is a ready-made file for one client, such as evcc or Shelly. `recipe` fills in the server's address.
+A recipe is a ready-made file for one client, such as evcc or Shelly, with the server's address filled in.
 """
 
 import re

@@ -17,8 +17,7 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    Fees may differ between hours. So each market price is converted in every given hour, and the mean of the results is
-    used.
+    Fees may differ between hours, so each market price is converted for every given hour, and the results are averaged.
     """
     starts = list(hours)
     if not starts:

@@ -104,7 +104,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    The small view (`embed=1`) is made in half the time, because it contains no sentences, days or calendar.
+    The small view (`embed=1`) contains no sentences, days or calendar, so it takes half as long as the whole page.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -169,10 +169,7 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods, and for one day after the last period.
-
-    The surcharge covers one more day, because a page that stays open also shows periods that become known later.
-    """
+    """Return the surcharge for all periods and one day after them, because an open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)

@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: the supplier's margin, network fees and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The server's wheel
-includes a copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT.
-The amounts of a `Surcharge` are in EUR/MWh without VAT.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which is copied into
+the server's wheel. Outside Estonia, a household enters its own rates. All rates are in c/kWh without VAT. The amounts
+of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -58,8 +58,8 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 class DatedRate[Rate](msgspec.Struct, frozen=True, kw_only=True):
     """A rate that holds from `since` to `until`, both days included.
 
-    If the last day isn't known, `until` is None. `as_of` is the day on which the source was read. If another source
-    states a different rate, `disputed` is that rate.
+    If the last day isn't known, `until` is None. `as_of` is the day on which the rate's source was read. If another
+    source states a different rate, `disputed` is that rate.
     """
 
     rate: Rate
@@ -96,9 +96,9 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:
-    """Return the newest entry that begins on `day` or earlier.
+    """Return the newest rate that begins on `day` or earlier.
 
-    If all entries begin after `day`, return the first entry.
+    If all rates begin after `day`, return the first rate.
     """
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
@@ -185,7 +185,7 @@ class OwnTariff:
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. If there is only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. If the network has only one rate, return None."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
@@ -202,8 +202,8 @@ type Tariff = PackageTariff | OwnTariff
 class Surcharge:
     """The amounts that are added to the market's price. Amounts are in EUR/MWh without VAT.
 
-    `steps` lists instants, each with the amount that is added from this instant on. Before the first instant in
-    `steps`, the first amount is added. If `steps` is empty, the surcharge is zero.
+    `steps` lists each amount with the instant (unix seconds) from which it is added to the market's price. Before the
+    first instant, the first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -246,9 +246,8 @@ def _network_rate_period(wall: datetime, rates: NetworkRates) -> NetworkRatePeri
     """Return the kind of network rate that applies at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate applies on working days from 07 to 22. The night rate
-    applies at night, on weekends and on public holidays. From November to March, some packages have peak rates. On
-    working days, peak rates apply from 09 to 12 and from 16 to 20. On weekends and public holidays, peak rates apply
-    from 16 to 20.
+    applies at night, on weekends and on public holidays. From November to March, some packages have peak rates: from 09
+    to 12 and from 16 to 20 on working days, and from 16 to 20 on weekends and public holidays.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

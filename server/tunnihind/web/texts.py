@@ -66,7 +66,7 @@ class Texts:
     def whole_range(self, low: float, high: float) -> str:
         """Write a range of numbers without decimals.
 
-        If the lower number is negative, an ellipsis replaces the dash. A dash would look like a second minus sign.
+        If the lower number is negative, an ellipsis joins the numbers, because a dash would look like a minus sign.
         """
         between = " … " if low < 0 else "–"
         return f"{self.whole_number(low)}{between}{self.whole_number(high)}"
@@ -89,7 +89,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month. `Wording.day` in wording.js writes the same text."""
+        """Write a day with its short weekday and month, as `Wording.day` in wording.js does."""
         weekday = self.dates["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 

@@ -1,6 +1,6 @@
 """Draws the newest forecast of wind and sun.
 
-The forecast covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
+The drawing covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
 the chart. An x coordinate in the SVG is the number of hours since `start_ts`. To show other hours, a script only has to
 change the `viewBox`.
 """
@@ -95,8 +95,8 @@ class RegionWeather:
 class WeatherStrip:
     """The drawing of the wind band and the sun band.
 
-    Each band is 100 units high. When the page opens, the drawing is visible from `shown_from` hours after `start_ts`
-    on.
+    Each band is 100 SVG units high. At first, the page shows `shown_hours` hours of the drawing, which begin
+    `shown_from` hours after `start_ts`.
     """
 
     start_ts: int
