@@ -99,7 +99,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
     An area, a floor or a label in the target selects all its plans. Raises Refusal if the target contains no plan, or
-    an entity or a device that belongs to no plan.
+    contains an entity or a device that belongs to no plan.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)

@@ -17,7 +17,7 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# `outlook` covers 24 hours, because prices vary with the time of day.
+# `outlook` should cover a whole day, because prices vary with the time of day.
 OUTLOOK_S: Final = 24 * HOUR_S
 # `listed` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days, because
 # the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
@@ -74,7 +74,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 class DayPrices:
     """The average, lowest and highest published price of one whole day, in EUR/kWh.
 
-    If several periods have the day's lowest price, `lowest` is the first of them. The same rule applies to `highest`.
+    `lowest` and `highest` are the earliest periods with the lowest and the highest price.
     """
 
     average: float
@@ -114,10 +114,9 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The time until which all prices are negative, in UTC seconds.
+        """The time (UTC seconds) until which all prices are negative, or None if the current price is not negative.
 
-        If the current price is not negative, the value is None. A predicted price counts as negative if its median is
-        negative.
+        A predicted price counts as negative if its median is negative.
         """
         until = None
         period = self.current
@@ -146,15 +145,12 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's average, lowest and highest price. Until all of today's prices are published, the value is None."""
+        """Today's average, lowest and highest price, or None until all of today's prices are published."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's average, lowest and highest price.
-
-        Until all of tomorrow's prices are published, the value is None.
-        """
+        """Tomorrow's average, lowest and highest price, or None until all of tomorrow's prices are published."""
         return self._published(self.tomorrow)
 
     @property
@@ -207,7 +203,7 @@ class PricesNow:
     def listed(self) -> Sequence[Period]:
         """All periods with a price, from the day of the server's newest answer on.
 
-        The list changes only when the server sends a new answer or a contract changes.
+        `listed` changes only when the server sends a new answer or a contract changes.
         """
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
@@ -228,10 +224,7 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's periods, with the prices from which price levels and ranks are computed.
-
-        If one of today's periods has no price, the sequence is empty.
-        """
+        """Today's periods for price levels and ranks, or an empty sequence if one of them has no price."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 

@@ -150,7 +150,7 @@ class PaidPrices:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
-        LOGGER.debug("the server has %d settled prices of %s", len(settled), f"{month:%Y-%m}")
+        LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
@@ -169,8 +169,8 @@ class PaidPrices:
 class SumRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour. `cost` is None if the hour no longer has a rate or a meter reading. `total` is the
-    sum of the costs of this hour and all earlier hours.
+    `cost` is the cost of one hour, or None if the hour no longer has a rate or a meter reading. `total` is the sum of
+    the costs of this hour and all earlier hours.
     """
 
     cost: float | None

@@ -84,8 +84,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
-    Only a zone other than Estonia, a mode other than live and a number above 1 are in the id. When an entry first
-    writes a statistic in a mode, the entry gets the lowest free number for this mode, and keeps this number.
+    Only a zone other than Estonia, a mode other than live and a number above 1 are written into the id. When an entry
+    first writes a statistic in a mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# A cost is a price times this number, plus the number of pieces, which is always smaller.
+# A cost is a price times this number, plus a smaller number: the number of pieces.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 

@@ -7,11 +7,11 @@ of a euro, so that sums have no rounding errors. To find the most expensive time
 If a job must run in one piece, it gets the cheapest window that lasts for the job's whole duration without a gap. If no
 window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
-last for the job's duration. If there is too little time for the job's duration, the longest solution is chosen. Among
-equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
-equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
-count as one piece.
+Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, the pieces of
+a solution last for the job's duration. If there is too little time for the job's duration, the longest solution is
+chosen. Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred.
+If two equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap
+between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
@@ -240,8 +240,8 @@ class _Search:
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best pieces, and the number of pieces to compare with the job's limit.
 
-        If the job has a tolerance, the limit also applies to the cheapest solution of the whole span, so the returned
-        number is at least the number of pieces in this solution.
+        If the job has a tolerance, its limit on pieces also applies to the cheapest solution of the whole span, and the
+        larger number of pieces is returned.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
@@ -252,7 +252,7 @@ class _Search:
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
-        Also return the number of pieces in the cheapest solution of the whole span.
+        The second result is the number of pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
