@@ -22,7 +22,7 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 class Shape(StrEnum):
-    """The form of the prices in the answer."""
+    """How an answer of `get_prices` arranges the prices."""
 
     LIST = "list"
     """A list with all fields of each price."""

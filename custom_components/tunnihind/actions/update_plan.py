@@ -47,7 +47,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields that a call may change in a plan's form. Null clears an optional field.
+# The fields of a plan that a call may change. Null empties an optional field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -71,7 +71,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans in the call's target, and return each plan's window. If a change fails, change no plan."""
+    """Change all plans in the call's target, or none if one can't be changed. Return each plan's window."""
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -96,10 +96,10 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the ids of the entry and of the subentry of each plan in the call's target.
+    """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
-    The result contains each plan only once. Each entity or device in the target must belong to a plan. An area, a floor
-    or a label in the target selects all its plans. Raises Refusal.
+    An area, a floor or a label in the target selects all its plans. Raises Refusal if the target contains no plan, or
+    contains an entity or a device that belongs to no plan.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
@@ -122,7 +122,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
-    """Return the ids of the entry and of the subentry of each plan, keyed by the id of the plan's device."""
+    """Return a mapping from the id of each plan's device to the ids of the plan's entry and subentry."""
     registry = dr.async_get(hass)
     return {
         device.id: (entry.entry_id, plan_id)

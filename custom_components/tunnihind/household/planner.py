@@ -14,7 +14,7 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# The time for which a window is kept after its end.
+# How long a window is kept after its end.
 KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
@@ -41,7 +41,7 @@ class Planner:
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Read new and changed plans. A window that has begun stays as it was planned."""
+        """Read the plans from `subentries`. A window that has begun stays as it was planned."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
         self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
@@ -102,11 +102,11 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off, and the plans with values that entities or actions have changed."""
+        """All plans that are switched off, or that entities or actions have changed, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its current form. If the plan's changes no longer fit this form, omit all changes."""
+        """Return the plan with its current form, and without any changes if they no longer fit the form."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -128,7 +128,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows of the last two weeks that have begun.
 
-        If a plan is planned again in the second in which its window began, leave out this window.
+        A window that was switched off or planned again in the second in which it began is left out.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

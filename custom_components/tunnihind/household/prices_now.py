@@ -17,21 +17,20 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# An average price over less than 24 hours would be of little use.
+# `outlook` should cover a whole day, because prices vary with the time of day.
 OUTLOOK_S: Final = 24 * HOUR_S
-# The list of prices covers today, tomorrow and seven days of forecast. Two hours are added to these nine days, because
-# the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours. A list of
-# quarter-hour prices takes 77 kB.
+# `listed` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days, because
+# the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """A household's prices as timelines.
+    """A household's prices, computed again only when the server's answer or a contract has changed.
 
-    The timelines are computed again only when the server's answer or a contract has changed. `paid` contains the prices
-    of the household's billing periods. `levels` contains the prices from which levels, ranks and cheap hours are
-    computed. `sold` contains the selling prices. If the household sells no electricity, `sold` is empty.
+    `paid` contains the prices of the household's billing periods. `levels` contains the prices from which price levels,
+    ranks and cheap hours are computed. `sold` contains the selling prices. If the household sells no electricity,
+    `sold` is empty.
     """
 
     def __init__(self) -> None:
@@ -75,7 +74,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 class DayPrices:
     """The average, lowest and highest published price of one whole day, in EUR/kWh.
 
-    If several periods have the lowest or the highest price, the first of these periods is used.
+    `lowest` and `highest` are the earliest periods with the lowest and the highest price.
     """
 
     average: float
@@ -85,12 +84,12 @@ class DayPrices:
 
 @dataclass(frozen=True)
 class PricesNow:
-    """A household's prices and plans as of `now` (UTC seconds).
+    """A household's buying or selling prices, and its plans, as of `now` (UTC seconds).
 
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
     for which the last known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
     hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
-    changes. For the selling prices, the coordinator has a second object of this class.
+    changes.
     """
 
     now: int
@@ -115,10 +114,9 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The time until which all prices are negative, in UTC seconds.
+        """The time (UTC seconds) until which all prices are negative, or None if the current price is not negative.
 
-        If the current price is not negative, the value is None. A predicted price counts as negative if its median is
-        negative.
+        A predicted price counts as negative if its median is negative.
         """
         until = None
         period = self.current
@@ -129,7 +127,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours. If one of these periods has no price, the sequence is empty."""
+        """The periods of the next `hours_ahead` hours, or an empty sequence if one of them has no price."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -147,15 +145,12 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's average, lowest and highest price. Until all of today's prices are published, the value is None."""
+        """Today's average, lowest and highest price, or None until all of today's prices are published."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's average, lowest and highest price.
-
-        Until all of tomorrow's prices are published, the value is None.
-        """
+        """Tomorrow's average, lowest and highest price, or None until all of tomorrow's prices are published."""
         return self._published(self.tomorrow)
 
     @property
@@ -166,7 +161,7 @@ class PricesNow:
 
     @property
     def level(self) -> Level | None:
-        """The level of the current period among today's prices."""
+        """The price level of the current period, compared with all of today's periods."""
         period = self.levels.at(self.now)
         return level(period, self._today_whole) if period and self._today_whole else None
 
@@ -206,9 +201,9 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, from the day of the newest answer on.
+        """All periods with a price, from the day of the server's newest answer on.
 
-        The periods in `listed` change only when the server sends a new answer or a contract changes.
+        `listed` changes only when the server sends a new answer or a contract changes.
         """
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
@@ -229,15 +224,12 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's published and predicted periods in `levels`.
-
-        If one of today's periods has no price, the sequence is empty.
-        """
+        """Today's periods for price levels and ranks, or an empty sequence if one of them has no price."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
 
-# The functions below return household prices in EUR/kWh, in the formats of other programs.
+# `rates`, `points`, `mapping` and `bands` return prices in EUR/kWh, in the formats of other programs.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
@@ -262,9 +254,9 @@ def mapping(periods: Iterable[Period]) -> dict[str, float]:
 
 
 def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the forecast periods with p10, p50 and p90.
+    """Return the predicted periods with p10, p50 and p90.
 
-    Programs that can't read percentiles can read `time` and `value`.
+    The fields `time` and `value` are for programs that can't read percentiles.
     """
     return [
         {

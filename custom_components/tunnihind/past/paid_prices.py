@@ -25,7 +25,7 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# Costs and sums in EUR are rounded to 6 decimals. So two imports of the same readings give the same sums.
+# Costs and sums in EUR are rounded to 6 decimals, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
 # energy.
@@ -60,7 +60,7 @@ NO_READING: Final = LeftOutHour(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all prices are equal."""
+    """The prices of the four quarters of an hour, in EUR/kWh. If billing is by the hour, all four prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -150,11 +150,11 @@ class PaidPrices:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
-        LOGGER.debug("the server has %d settled prices of %s", len(settled), f"{month:%Y-%m}")
+        LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, retry after the requested time (at most 30 s)."""
+        """Return a month's settled prices. If the server is busy, retry after the pause it asks for (at most 30 s)."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -169,8 +169,8 @@ class PaidPrices:
 class SumRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour. `cost` is None if the hour no longer has a rate or a meter reading. `total` is the
-    sum of the costs of this hour and all earlier hours.
+    `cost` is the cost of one hour, or None if the hour no longer has a rate or a meter reading. `total` is the sum of
+    the costs of this hour and all earlier hours.
     """
 
     cost: float | None
@@ -189,7 +189,7 @@ class Energy:
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the kWh of each quarter. If readings are missing or don't add up to the hour's energy, return None."""
+        """Return the kWh of each quarter, or None if readings are missing or don't add up to the hour's energy."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -220,11 +220,10 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOutHour) -> float | 
 
 
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int) -> dict[int, SumRow]:
-    """Return the corrected hourly rows of a cost statistic from `start` on.
+    """Return the hourly rows of a cost statistic from `start` on: `stored`, with the new costs in `found`.
 
-    `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no rate
-    or no reading, the hour's stored cost is removed. All sums from `start` on are computed again.
+    If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no rate or
+    no reading, the hour's stored cost is removed. All running totals from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

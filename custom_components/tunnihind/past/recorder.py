@@ -31,10 +31,10 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The largest number of rows in one batch. Between two batches, the recorder can write other data of Home Assistant.
+# Rows are written in batches of at most this size, so that the recorder can write other data in between.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
+# The names of an entry's statistics in each language, because Home Assistant doesn't translate names of statistics.
 _PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
 _COST: Final = {
     "en": "{title}: cost of {energy}",
@@ -84,8 +84,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
-    The id doesn't mention the zone Estonia, the live mode or the number 1. When an entry first writes a statistic in a
-    mode, the entry gets the lowest free number for this mode, and keeps this number.
+    Only a zone other than Estonia, a mode other than live and a number above 1 are written into the id. When an entry
+    first writes a statistic in a mode, the entry gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -118,9 +118,9 @@ async def meter_rows(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
-    The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
-    meter in kW. If the entity measures neither energy nor power, both mappings are empty. The function first waits
-    until the recorder has written its newest statistics.
+    The first mapping contains the sums of an energy meter in kWh, and the second the means of a power meter in kW. If
+    the entity measures neither energy nor power, both mappings are empty. The function first waits until the recorder
+    has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -145,8 +145,8 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
-    `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist,
-    or if it is not a sum of energy.
+    `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist
+    or doesn't add up energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -237,9 +237,9 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     """Wait until the recorder has finished all earlier jobs."""
     done = asyncio.Event()
 
-    def note() -> None:  # the recorder's thread calls this function
+    def note() -> None:  # runs in the recorder's thread, outside the event loop
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder handles its jobs in order, and calls `on_done` even if nothing changes.
+    # The recorder handles its jobs in order, even an update that changes nothing, and then calls `on_done`.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -2,7 +2,7 @@
 
 The search divides time into steps of equal length, and uses dynamic programming. Each state of the search has four
 values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
-whether a piece is running. All partial solutions in the same state have the same possible continuations. So the search
+whether a piece is running. All partial solutions in the same state have the same possible continuations, so the search
 keeps only the cheapest continuation of each state.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# In costs, prices are multiplied by this number, which is larger than the number of pieces of any window.
+# A cost is a price times this number, plus a smaller number: the number of pieces.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -40,7 +40,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     count towards `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
-    # `reachable` contains only one number.
+    # one number in `reachable` is enough.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -54,9 +54,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """The least costs of running a device if a given number of pieces may still start.
 
-    The rows are indexed by the step, and the columns by the number of steps for which the device must still run. `on`
-    contains the costs if a piece runs just before the step. `off` contains the costs if no piece runs just before the
-    step.
+    `on[step][left]` is the cost of running for `left` steps from `step` on if a piece runs just before `step`.
+    `off[step][left]` is the cost if no piece runs just before `step`.
     """
 
     off: Sequence[Sequence[float]]
@@ -67,9 +66,9 @@ class _Table:
 class LeastCosts:
     """The least costs of running a device for any number of steps.
 
-    A cost is the price times 1,024, plus the number of pieces. So the number of pieces matters only if two solutions
-    have the same price. Floats represent all costs exactly. `tables` contains one table for each number of pieces that
-    may still start. If any number of pieces is allowed, `tables` contains only one table.
+    A cost is the price times 1,024, plus the number of pieces, so the number of pieces matters only between solutions
+    with the same price. All costs are whole numbers that a float represents exactly. `tables` contains one table for
+    each number of pieces that may still start. If any number of pieces is allowed, `tables` contains only one table.
     """
 
     weights: Sequence[float]
@@ -143,11 +142,11 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    If this table allows n pieces, `then` is the table for n - 1 pieces. `then` gives the least costs after a piece has
-    started. If any number of pieces is allowed, `then` is None.
+    `then` is the table of the costs after a piece has started, so it allows one piece fewer. If any number of pieces is
+    allowed, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # in reverse order, from the time after the last step
+    off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

@@ -36,14 +36,14 @@ class Decision:
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
     EUR/kWh. `saving` is the expected saving compared with starting the device at once. `saving` is None if a price is
     unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
-    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't contain the energy.
-    `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only predicted. `shortened` is
-    true if the window is shorter than the plan's duration.
+    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't say how much energy
+    the device needs. `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only
+    predicted. `shortened` is true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
-    pieces, but then its saving becomes None. If the plan has no fixed duration, new prices may also end the running
-    piece or change the later pieces of a locked window. `asked_s` is the plan's duration in seconds when the window was
-    chosen. `last_run` is the plan's newest window that ran before this window.
+    pieces, but then its saving becomes None. If the plan has no fixed duration, new prices may end the running piece of
+    a locked window and change the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen.
+    `last_run` is the plan's previous window that ran.
     """
 
     pieces: tuple[Piece, ...]

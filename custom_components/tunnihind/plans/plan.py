@@ -13,9 +13,8 @@ windows, missing prices at midnight could leave a boiler cold.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
-predicted prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least
-`min_piece_s` seconds. If a piece continues over midnight into the next span, its time before and after midnight counts
-as one piece.
+predicted prices, a published price beyond the price limit ends the piece early. Each piece lasts at least `min_piece_s`
+seconds. If a piece continues over midnight into the next span, its time before and after midnight counts as one piece.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
@@ -24,11 +23,11 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. If pieces passed while the plan was off, and the plan allows shortened windows, `decide` adds time to replace
-these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished. So a machine that
-must run without a pause is not started again after an interruption.
+these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished, so that a machine
+that must run without a pause is not started again.
 
-If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
-a time before the span, `decide` ignores the window.
+If the clock is set back to a time within the span of a window that has begun, the window stays unchanged. If the clock
+is set back to a time before a window's span, `decide` ignores the window.
 """
 
 import math
@@ -82,9 +81,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call. If the plan had no window before, `last` is None. The result is the
-    window of the first occurrence in which a window is possible. If no occurrence has a window, the result gives the
-    reason why the first occurrence with enough time has none.
+    `last` is the result of the plan's previous call of `decide` or `switched_off`. At the first call, `last` is None.
+    The result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
+    result gives the reason why the first occurrence with enough time has none.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -103,7 +102,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
-    # If an occurrence has a reason other than TOO_LITTLE_TIME, the first such reason is returned.
+    # The first reason other than TOO_LITTLE_TIME is returned, if there is one.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
 
 
@@ -181,8 +180,8 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    A window that has already run in `span` is ignored. If `goes_on` is true, a piece is already running when the span
-    opens, and may continue for any length of time. A plan with a fixed duration ignores `goes_on`.
+    It doesn't matter whether a window has already run in `span`. If `goes_on` is true, a piece is already running when
+    the span opens, and may continue for any length of time. A plan with a fixed duration ignores `goes_on`.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -286,7 +285,7 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 
 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return the end of a piece that has begun. A published price beyond the plan's limit ends the piece early."""
+    """Return the end of a piece that has begun. A published price beyond the price limit ends a piece early."""
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -336,8 +335,8 @@ def _all_by_limit(
 ) -> tuple[Piece, ...]:
     """Return all time within `bounds` in which the plan may run, as pieces in chronological order.
 
-    `bounds` must end at the end of a span. If the last piece continues into the next span, its time there counts
-    towards `min_piece_s` too.
+    `bounds` must end at the end of a span. If the last piece continues into the next span, its time in both spans
+    counts towards `min_piece_s`.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)

@@ -12,32 +12,31 @@ positive weights, and the hours of the window have negative weights. The size of
 running time that falls into this hour. The median of the saving is assumed to be the weighted sum of the hourly
 medians.
 
-The saving is assumed to have a split normal distribution too. The variance of the saving above its median is the sum of
-u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a standard deviation of
-the hour's price. If the weight is positive, the standard deviation above p50 is used. If the weight is negative, the
-standard deviation below p50 is used. Below the median of the saving, the formula for the variance is the same, but each
-u_i contains the other standard deviation.
+Like a predicted price, the saving is assumed to have a split normal distribution. The variance of the saving above its
+median is the sum of u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a
+standard deviation of the hour's price: the standard deviation above p50 if the weight is positive, and below p50 if the
+weight is negative. The variance of the saving below its median has the same formula, but with the standard deviations
+of prices above and below p50 exchanged.
 
-The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the errors of the server's walk-forward forecasts from July 2024 to June 2025. The server issued one forecast each day
-at 09:00 UTC, for 71 hours. The fit used all pairs of hours that were at most 59 hours apart. The benchmark
-`tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a positive saving for many kinds of plans. The
-benchmark checked 24 thousand windows in each of two half-years, with 48 hours of forecast. These percentages of the
-savings and prices were between p10 and p90:
+The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors in all pairs of
+hours that were at most 59 hours apart. To fit rho, the model made a walk-forward forecast of 71 hours at 09:00 UTC on
+each day from July 2024 to June 2025. The benchmark `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance
+of a positive saving for many kinds of plans: 24 thousand windows in each of two half-years, with 48 hours of forecast.
+These percentages of the savings and prices were between p10 and p90:
 
     July to December     2024   2025
     savings               75%    81%
     hourly prices         75%    80%
     24-hour averages      76%    81%
 
-So the interval of a saving is as reliable as the intervals of the forecast. In 2024, the forecast's own intervals were
-too narrow. `bench_saving.py` also sorted its windows by their chance of a positive saving into six groups with mean
-chances from 56% to 99%. In each group, the mean chance was compared with the percentage of windows that saved money.
-The two figures differed by at most 2 percentage points in 2025, and by at most 6 in 2024.
+The interval of a saving is as reliable as the forecast's intervals, which were too narrow in 2024. `bench_saving.py`
+sorted its windows by their chance of a positive saving into six groups with mean chances from 56% to 99%. A group's
+mean chance differed from the percentage of its windows that saved money by at most 2 percentage points in 2025, and by
+at most 6 in 2024.
 
-The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths. The price paths are not
-used here, because they are no better than the formulas above. `bench_scenarios.py --plans` compared the price paths
-with the formulas on every fifth day from July 2025 on, and on every fourth day from September 2024 on:
+The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths, but the price paths are no
+better than the formulas of this module. `bench_scenarios.py --plans` compared the price paths with the formulas on
+every fifth day from July 2025 on, and on every fourth day from September 2024 on:
 
     days from                                 September 2024   July 2025
     Brier score of the chances, formulas                .100        .103
@@ -45,8 +44,9 @@ with the formulas on every fifth day from July 2025 on, and on every fourth day 
     savings between p10 and p90, formulas                76%         83%
     savings between p10 and p90, price paths             71%         81%
 
-On average, the formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and p90.
-The mean chance from the formulas and the mean chance from the price paths differed by less than .01.
+On average, the formulas and the price paths differed by .04 in a window's chance of a positive saving, and by .6
+cents/kWh in p10 and p90 of the saving. The mean chances of all windows differed by less than .01 between the formulas
+and the price paths.
 """
 
 import math
@@ -214,8 +214,8 @@ def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
     `deviations` contains the start (UTC seconds) and the standard deviation of each error, in chronological order. The
-    module's docstring contains the formula of the variance. Each term of the correlation rho(k) falls exponentially
-    with k. So one running sum for each term replaces the sum over all pairs of hours.
+    module's docstring contains the formula of the variance. Because each term of the correlation rho(k) falls
+    exponentially with k, one running sum for each term replaces the sum over all pairs of hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -102,10 +102,10 @@ class PlanSettings:
     on which a plan without a deadline may start. In `weekdays`, Monday is 0. `weekdays` contains at least one day.
     `days` is the number of days among which the plan may choose.
 
-    `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
-    the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
-    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines the choice
-    among equally good windows. `meter` is the entity that measures the device's energy or power.
+    `price_cap` is the limit for the household price, in EUR/kWh: a plan for low prices uses no hour above the limit,
+    and a plan for high prices uses no hour below the limit. Windows count as equally good if their average prices
+    differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines the choice among equally
+    good windows. `meter` is the entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST

@@ -1,4 +1,4 @@
-"""Finds the cheapest time at which a device can run. The result is exact, not approximate.
+"""Finds the cheapest time at which a device can run, with an exact search.
 
 Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within its
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
@@ -7,31 +7,30 @@ of a euro, so that sums have no rounding errors. To find the most expensive time
 If a job must run in one piece, it gets the cheapest window that lasts for the job's whole duration without a gap. If no
 window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
-last for the job's duration. If there is too little time for the job's duration, the longest solution is chosen. Among
-equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two
-equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap between them
-count as one piece.
+Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, the pieces of
+a solution last for the job's duration. If there is too little time for the job's duration, the longest solution is
+chosen. Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred.
+If two equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap
+between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution in the whole span, including past hours. If the least average price
 left out past hours, the window could be put off again and again while the best hours pass. Among the solutions within
-the tolerance, the solution that ends first is chosen. If several solutions within the tolerance have the same earliest
-end, or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
+the tolerance, the solution that ends first is chosen. If several solutions within the tolerance end first at the same
+time, or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all rules prefer late solutions to early solutions. For example, the solution that starts
-last is chosen among the solutions within the tolerance.
+If `prefer_latest` is true, late solutions are preferred to early solutions: among the solutions within the tolerance,
+the solution that starts last is chosen.
 
 The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
 and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
-never begin or end within a step. If two pieces of a solution begin or end within steps, moving both of these times by a
-quarter of an hour gives a better solution: a cheaper one, or an earlier one at the same cost. If a job has a tolerance,
-each step is a quarter of an hour long, because the best solution may begin or end at any quarter of an hour.
+never begin or end within a step. If pieces began or ended within a step, moving two starts or ends by a quarter of an
+hour would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of
+an hour long, because the best solution may begin or end at any quarter of an hour.
 
-While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
-solutions appear. So the best solution of a span remains the best until it starts. One search of the whole span is
-enough, because its result is cached.
+While prices don't change, a planned window doesn't move: as time passes, some solutions become impossible, but no new
+solutions appear. Until prices change, the whole span is searched only once, because the result is cached.
 """
 
 import math
@@ -58,8 +57,7 @@ class Job:
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
     of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
-    `tolerance` (EUR/kWh), the earliest of these solutions is chosen. If `prefer_latest` is true, the latest of these
-    solutions is chosen.
+    `tolerance` (EUR/kWh), the earliest solution is chosen, or the latest if `prefer_latest` is true.
     """
 
     duration_s: int
@@ -71,7 +69,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The prices of equally long time steps. The first step begins at `start` (UTC seconds)."""
+    """The prices of equally long time steps, from `start` (UTC seconds) on."""
 
     start: int
     step_s: int
@@ -149,14 +147,14 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Divide `bounds` into steps, and return the prices of the steps.
 
-    If no price within `bounds` is known, return None. The length of a step in seconds is a common divisor of `step_s`,
-    both ends of the result and the times of all price changes.
+    If no price within `bounds` is known, return None. The length of a step is `step_s`, or `step_s` divided by a whole
+    number, so that each period consists of whole steps.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # The last step ends with the last known price, because `bounds` may end years later.
+    # There are no steps after the last known price, because `bounds` may end years later.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -201,8 +199,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search allows any number of pieces, because a search without a limit is faster and often finds few
-    # pieces.
+    # The first search has no limit on pieces, because this is faster, and its result often keeps to the limit anyway.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -220,7 +217,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each piece of `steps` usable steps, keyed by its first step, in chronological order."""
+    """Return the costs of running for `steps` steps in a row, keyed by the first step, in chronological order."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
@@ -241,10 +238,10 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best pieces, and the number of pieces that count towards `most_pieces`.
+        """Return the best pieces, and the number of pieces to compare with the job's limit.
 
-        If the job has a tolerance, the returned number is at least the number of pieces in the cheapest solution of the
-        whole span.
+        If the job has a tolerance, its limit on pieces also applies to the cheapest solution of the whole span, and the
+        larger number of pieces is returned.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
@@ -255,7 +252,7 @@ class _Search:
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
-        Also return the number of pieces in the cheapest solution of the whole span.
+        The second result is the number of pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)

@@ -29,7 +29,7 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The number of days in the longest span, and one more day because of the clock change in autumn.
+# The longest span has `MOST_DAYS` days, and an hour more if the clock changes in autumn.
 _REACH_DAYS: Final = MOST_DAYS + 1
 # A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)

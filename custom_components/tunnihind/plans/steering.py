@@ -19,13 +19,13 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change to a plan. The plan's form stays as it is.
+    """A change to a plan that leaves the plan's form as it is.
 
-    `values` maps the form's field names to new values. The value None clears a field. For the fields in `clear`, the
+    `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
     as it is. If `replan` is true, a running window ends, and the plan gets a new window in the present span. If
-    `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`,
-    because an entity changes only one field at a time.
+    `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`:
+    an entity changes only one field at a time, so two changes may be needed until the plan fits.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -45,7 +45,7 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The values of the form's fields after all changes, keyed by field name. Empty fields are left out."""
+        """The values of the form's fields after all changes, keyed by field name, without empty fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
@@ -80,7 +80,7 @@ class SteeredPlan:
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
         """Return the plan with the new form `form`.
 
-        If `form` differs from the old form, all changes of the plan end.
+        If `form` differs from the old form, all changes to the plan are dropped.
         """
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
