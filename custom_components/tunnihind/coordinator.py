@@ -242,7 +242,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the new options require other prices, request them from the server in the background.
+        If the household now needs quarter-hour prices, or no longer needs them, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

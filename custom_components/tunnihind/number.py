@@ -65,7 +65,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has the setting that the entity shows. A plan has either an energy or a duration."""
+        """True if the plan has the setting that the entity shows."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -79,7 +79,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for a plan's price limit, in the household's unit. If there is no limit, the state is unknown."""
+    """A plan's price limit, in the household's unit. If the plan has no price limit, the state is unknown."""
 
     @property
     def _unit(self) -> Unit:

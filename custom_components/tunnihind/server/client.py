@@ -54,8 +54,8 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. After a longer pause, Home Assistant would notice too late
-# that the server works again.
+# The pause between requests to a failing server grows up to this limit, so that Home Assistant soon notices when the
+# server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
 # The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
 # do no harm.
@@ -64,7 +64,7 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The API's paths for the newest prices and for past prices. The keys are the lengths of a price period in seconds.
+# The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
