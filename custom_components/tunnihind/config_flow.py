@@ -246,7 +246,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Return the server's zones that can still be added, because no entry has their id or address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
-        # Rehearsals are not compared with other servers, because a rehearsal and a live server may share an address.
+        # A live server and a rehearsal may share an address, so an address is taken only if an entry of the same kind
+        # has it.
         alike = (entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal)
         urls = {entry.data[CONF_URL] for entry in alike}
         return [

@@ -30,8 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# The entity for the energy is not a configuration entity, because automations set the energy before each charge of a
-# car.
+# The energy is not a configuration entity: automations change it often, for example before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,

@@ -21,7 +21,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# 14 days after its end, a window no longer changes, even if prices are missing.
+# A window's figures no longer change once it ended 14 days ago, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of newest days that have totals of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -131,7 +131,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
+        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
         self._runs = [
             replace(
                 run,

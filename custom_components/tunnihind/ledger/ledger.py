@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Prices are kept for 4 days. A window's cost is compared with the cost of an immediate start, which may lie up to 3
-# days before the window's end.
+# Prices are kept for 4 days, because a window's cost is compared with the cost of an immediate start, which may lie up
+# to 3 days before the window's end.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
@@ -60,7 +60,7 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
+        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 

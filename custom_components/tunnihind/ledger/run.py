@@ -201,9 +201,8 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window's cost is compared with the cost of running the device from `at_once` on, without pauses. For this
-    comparison, the device is assumed to use the energy of the window's slices in the same order. If a price that a
-    slice needs is not settled, the slice is left out.
+    The window's cost is compared with the cost of running the device without pauses from `at_once` on, with the energy
+    of the window's slices in the same order. If a price that a slice needs is not settled, the slice is left out.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

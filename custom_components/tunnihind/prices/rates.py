@@ -30,9 +30,7 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A network package of the operator Elektrilevi for connections up to 63 A, or the household's own network rates..
-
-    """
+    """A network package of Elektrilevi for connections up to 63 A, or the household's own network rates."""
 
     VORK_1 = "vork_1"
     VORK_2 = "vork_2"

@@ -25,7 +25,7 @@ _PERCENT: Final = 100
 # The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If the
 # cache had no limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
-# The supplier bills these parts of the price, and the network operator bills all others.
+# The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
@@ -60,7 +60,7 @@ class TariffRow:
         return figure
 
 
-# The fields of `TariffRow` that are rates. The entry's options use the same names, and lack the rates for which the
+# The names of a row's rates in `TariffRow` and in the entry's options. The options lack the rates for which the
 # household's form doesn't ask.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 

@@ -69,8 +69,8 @@ _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The integration's error for each exception of the HTTP library. A subclass must come before its base class, because
-# the first match is used.
+# The integration's error for each exception of the HTTP library. The first match is used, so subclasses come before
+# their base class.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -234,8 +234,7 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    # Most of the integration's errors don't contain the exception's text, because this text may quote the server's
-    # answer.
+    # The errors in `_FAILURES` have fixed texts, because the text of an exception may quote the server's answer.
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:

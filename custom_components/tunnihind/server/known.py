@@ -21,8 +21,8 @@ KEEP_S: Final = 49 * HOUR_S
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# Three days are requested, because the server counts a day as 24 hours, and after the clock change in autumn, yesterday
-# and today have 49 hours.
+# The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
+# 49 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S

@@ -104,7 +104,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Use the server's stored description and prices until the server answers. Restore the `EntryClock` first."""
+        """Once the `EntryClock` is restored, use the stored description and prices until the server answers."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
