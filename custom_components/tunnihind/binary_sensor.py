@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Type checkers expect the imports below from a module that only Home Assistant 2026.10 and later versions have.
+# Type checkers expect these imports from a module that Home Assistant has only since version 2026.10.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,

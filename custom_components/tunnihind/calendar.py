@@ -31,7 +31,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all
-    hours below or above a price limit, the calendar also shows the plan's later windows.
+    hours below or above a price limit, the calendar shows all coming windows of this plan.
     """
 
     @property
@@ -52,7 +52,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece's plan, window, start and end. UTC seconds are faster to compare than datetimes."""
+        """Yield each piece's plan, window, start and end (UTC seconds, because datetimes are slower to compare)."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):

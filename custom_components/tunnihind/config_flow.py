@@ -179,7 +179,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether the server at the new address should replace the present server.
 
-        A new installation of the present server also counts as another server.
+        A server that was installed again counts as another server, because it has a new id.
         """
         if user_input is not None:
             return self._store_address()
@@ -237,7 +237,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # If the entry is loaded, its update listener reloads it.
+        # A loaded entry reloads itself after a change of its data.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
@@ -246,7 +246,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Return the server's zones that can still be added, because no entry has their id or address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
-        # A live server and a rehearsal may share an address.
+        # A live server and a rehearsal may share an address, so an address is taken only if an entry of the same kind
+        # has it.
         alike = (entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal)
         urls = {entry.data[CONF_URL] for entry in alike}
         return [
@@ -258,7 +259,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the bill, and about the network package if the first zone has network packages."""
+        """Return the questions about the bill, and about the network package if the first of `zones` has packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 

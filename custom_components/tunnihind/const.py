@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# Under this key, the data of a config entry maps each mode (live, demo or rehearsal) to a number. The statistics that
-# the entry writes in a mode have the number of this mode in their ids.
+# Under this key, the data of a config entry maps each mode (live, demo or rehearsal) to the number that distinguishes
+# the entry's statistics from those of other entries.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -29,11 +29,11 @@ EUR_PER_KWH: Final = "EUR/kWh"
 CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
-# Each `KNOWS_` constant is true if Home Assistant has the feature in the constant's name. A `KNOWS_` constant can be
-# removed when hacs.json requires a version of Home Assistant with its feature.
+# Each `KNOWS_` constant is true if Home Assistant has the feature in the constant's name. Remove a `KNOWS_` constant
+# when every version of Home Assistant that hacs.json allows has the feature.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
 # Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`, and could not handle
 # several entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
-# From Home Assistant 2026.8 on, a device names its parent device by the id, and no longer by the identifiers.
+# From Home Assistant 2026.8 on, a device refers to its parent device by id instead of by identifiers.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

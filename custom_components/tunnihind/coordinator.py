@@ -52,9 +52,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
-    `billing` describes the billing of the electricity that the household buys. `selling` is the household's contract
-    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
-    household gets for its electricity. `server_device_id` is the id of the server's device.
+    `billing` is the way in which the household is billed for the electricity that it buys. `selling` is the household's
+    contract for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices
+    that the household gets for its electricity. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -242,7 +242,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the new options require other prices, request them from the server in the background.
+        If the household now needs quarter-hour prices, or no longer needs them, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

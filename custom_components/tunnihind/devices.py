@@ -41,10 +41,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return a device's model, which shows whether the server is a demo or a rehearsal.
-
-    Users can't change the model.
-    """
+    """Return a device's model, which names a demo or a rehearsal even after a user has renamed the device."""
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 

@@ -63,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Maps the keys of entities to functions that return whether a plan with a given form has the entity. If the key of an
-# entity is missing in this mapping, every plan has the entity.
+# For each entity that only some plans have: its key, and a function that returns whether a plan with the given form has
+# the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -168,7 +168,7 @@ class SteeringEntity(PlanEntity):
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan and all its changes. If the plan's settings are not valid, the value is None."""
+        """The plan with all changes made to it. If the plan's settings are not valid, the value is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -190,7 +190,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows one value of its subject. The subject is an object such as a plan's window.
+    """A sensor that shows one value of its `subject`, an object such as a plan's window.
 
     If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
     they would remain after the rehearsal.
@@ -232,7 +232,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the entities in `descriptions` to the plans that have them, now and after each change of the plans."""
+    """Add the entities in `descriptions` to the plans that need them, now and after each change of the plans."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:

@@ -30,8 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# The entity for the energy is not a configuration entity, because automations set the energy before each charge of a
-# car.
+# The energy is not a configuration entity: automations change it often, for example before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -65,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has the setting that the entity shows. A plan has either an energy or a duration."""
+        """True if the plan has the setting that the entity shows."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -79,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for a plan's price limit, in the household's unit. If there is no limit, the state is unknown."""
+    """A plan's price limit, in the household's unit. If the plan has no price limit, the state is unknown."""
 
     @property
     def _unit(self) -> Unit:

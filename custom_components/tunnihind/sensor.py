@@ -30,7 +30,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors. If a plan is added later, its sensors are added at that time."""
+    """Add the sensors of the server and of each plan."""
     coordinator = entry.runtime_data
 
     def add_selling() -> None:

@@ -15,7 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Changes within this many seconds are written together. When Home Assistant stops, changes are written at once.
+# Changes of the data within this many seconds are written together, or at once when Home Assistant stops.
 _DELAY_S: Final = 15
 
 

@@ -21,9 +21,9 @@ _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# 14 days after its end, a window no longer changes, even if prices are missing.
+# A window's figures no longer change once it ended 14 days ago, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of newest days whose sums are kept one by one. 62 days cover this month and the month before.
+# The number of newest days that have totals of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
@@ -43,7 +43,7 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The present span of a plan.
+    """The present span of a plan: the time in which one window may run.
 
     `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the expected
     saving from waiting for the best window. `asked_s` is the plan's duration in seconds when `expected` was computed.
@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Windows whose figures may still change are kept one by one. All other windows are kept as one sum for each day. All
-    days before the newest 62 share a single sum. `since` is the time when the account was opened, in UTC seconds.
+    Each window is kept until its figures no longer change, and is then added to the totals of its days. The totals of
+    all days before the newest 62 are merged into one. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -123,7 +123,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
+        """Return the windows' slices without a meter reading up to `until` (UTC seconds), keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -131,7 +131,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
+        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
         self._runs = [
             replace(
                 run,
@@ -143,10 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours whose prices are unknown, but are needed for a finished window.
-
-        Only hours before `now` (UTC seconds) count.
-        """
+        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
         return {
             hour
             for run in self._runs
@@ -188,7 +185,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """If the plan's window has begun, add the window to the account, or update the window there."""
+        """If the plan's window has begun, add it to the account, or update it if the account already contains it."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -229,7 +226,7 @@ class Account:
     def _end_dropped(self, window: Decision | None, now: int) -> None:
         """End the windows that are no longer in the plan's decision.
 
-        A running window may disappear from the decision if the plan is planned again or the clock is set back.
+        A running window may disappear from the decision if an action requests a new window or the clock is set back.
         """
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
@@ -240,7 +237,7 @@ class Account:
     def _open_span(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
         """Return the plan's present span with its expected saving.
 
-        The expected saving is computed when the span is new, and again when the plan's duration changes.
+        The expected saving is computed once for each span, and again when the plan's duration changes.
         """
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
@@ -261,10 +258,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """When a window no longer changes, add it to the sums of its days.
-
-        Merge the sums of the oldest days into a single sum.
-        """
+        """Add each window that no longer changes to the totals of its days, and merge the totals of the oldest days."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,7 +1,7 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Whenever the recorder has written new five-minute statistics, the energy of windows is computed from the meters'
-statistics. So a window's energy is known shortly after the window's end.
+The energy of windows is computed whenever the recorder has written new five-minute statistics of the meters, so it is
+known shortly after a window's end.
 
 The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
 For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
@@ -56,8 +56,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
-    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. If noise or a
-    correction makes the meter's total fall, the energy of the `Stretch` is 0.
+    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. While noise or a
+    correction makes the meter's total fall, the energy counts as 0.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -70,8 +70,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a device used, computed from the device's mean power.
 
-    `means` maps the start of each five-minute period to the device's mean power in kW. If a device feeds energy back,
-    its energy counts as 0.
+    `means` maps the start of each five-minute period to the device's mean power in kW. If the device feeds energy into
+    the grid, its energy counts as 0.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -144,14 +144,14 @@ class Completion:
 
     @callback
     def _async_look_again(self, _: Event) -> None:
-        """Look for missing readings again, because the recorder has new statistics."""
+        """Look for missing meter readings again, because the recorder has new statistics."""
         now = self._clock.now()
         if self._ledger().unread(now):
             self._async_start(now)
 
     @callback
     def _async_start(self, now: int) -> None:
-        """If no earlier search is still running, start a search in the background."""
+        """Search for missing readings and prices in the background, unless an earlier search is still running."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"

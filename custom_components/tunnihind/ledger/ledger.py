@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# The longest span of a plan lasts 3 days, so prices are kept for 4 days. At the end of a window, the price of the
-# span's first hour may still be needed.
+# Prices are kept for 4 days, because a window's cost is compared with the cost of an immediate start, which may lie up
+# to 3 days before the window's end.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
@@ -52,7 +52,7 @@ class Ledger:
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the slices before `until` (UTC seconds) without a meter reading, keyed by the meter's id."""
+        """Return the windows' slices without a meter reading up to `until` (UTC seconds), keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -60,7 +60,7 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add the meter's readings. `readings` maps slices of windows to the kWh that `meter` measured."""
+        """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 

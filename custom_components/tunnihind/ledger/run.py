@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The total energy, cost and savings of some windows.
 
-    `even` contains the amounts for an imaginary device that always uses 1 kW. So the energy of `even` in kWh equals the
-    running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the
-    number of hours for which the energy of the plan's own device is unknown.
+    `even` contains the amounts for an imaginary device that always uses 1 kW, so its energy in kWh equals the running
+    time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the number
+    of hours for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -87,13 +87,13 @@ class StartedWindow:
     all pieces that have begun, in chronological order. If Home Assistant was down for a whole piece, this piece is left
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun, because its span was open and the plan was on.
-    `expected` is the first estimate of the window's saving. `expected_at_start` is the estimate of the saving at the
-    window's start. An unknown saving is None.
+    `at_once` is the earliest time at which the plan was on and allowed the window to begin. `expected` is the first
+    estimate of the window's saving, and `expected_at_start` is the estimate made when the window began. If an estimate
+    needs an unknown price, the estimate is None.
 
-    `readings` maps each measured slice of the pieces to the kWh that `meter` measured in the slice. Each slice lies in
-    one quarter of an hour. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the
-    device is assumed to stop when it has used this energy.
+    A slice is the time of a piece within one quarter-hour. `readings` maps each measured slice to the kWh that `meter`
+    measured. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is assumed
+    to stop when it has used this energy.
     """
 
     window: Piece
@@ -120,8 +120,8 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The range of time whose settled prices are needed to compute the window's cost and savings.
 
-        The range begins with the window's first day or at `at_once`, whichever is earlier. The range ends with the
-        window's last day.
+        The range lasts from the start of the window's first day, or from `at_once` if that is earlier, to the end of
+        the window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
@@ -129,7 +129,7 @@ class StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
         `energy_kwh` is the energy that the device still needs from `now` on. If `energy_kwh` is less than the window's
-        energy, the window's energy stays the same, because the device has already used a part of it.
+        energy, the window's energy stays the same, because the device has already used some of it.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -201,9 +201,8 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window's cost is compared with the cost of running the device from `at_once` on, without pauses and with the
-    same energy. The price of each slice of the window is compared with the price of an equally long time. These times
-    follow each other from `at_once` on, without gaps. A slice counts only if all prices that it needs are settled.
+    The window's cost is compared with the cost of running the device without pauses from `at_once` on, with the energy
+    of the window's slices in the same order. If a price that a slice needs is not settled, the slice is left out.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

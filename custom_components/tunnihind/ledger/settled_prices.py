@@ -1,7 +1,4 @@
-"""The household's settled prices of the last days.
-
-The prices are kept even when the server's answer no longer contains them.
-"""
+"""The household's settled prices of the last days, kept even when the server's answer no longer contains them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self

@@ -7,7 +7,8 @@ from typing import Final
 
 import holidays
 
-# Without these imports, the `holidays` library would import the countries' rules later, in Home Assistant's event loop.
+# Without these imports, the `holidays` library would import the countries' rules later, and block Home Assistant's
+# event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia

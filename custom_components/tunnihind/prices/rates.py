@@ -1,7 +1,7 @@
 """Reads the network and state fees in Estonia from `rates.json`, with the dates on which the fees apply.
 
 The server reads `rates.json` too. All rates are in c/kWh without VAT. When a rate changes, add `until` to the old entry
-and add a new entry. `as_of` in the new entry is the day on which you read the source.
+and add a new entry.
 """
 
 import json
@@ -30,10 +30,7 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A network package of the operator Elektrilevi, or the household's own network rates.
-
-    Elektrilevi sells these packages for connections up to 63 A.
-    """
+    """A network package of Elektrilevi for connections up to 63 A, or the household's own network rates."""
 
     VORK_1 = "vork_1"
     VORK_2 = "vork_2"
@@ -44,7 +41,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates of a network package for each `NetworkRatePeriod`.
+    """A network package's transmission rate in each `NetworkRatePeriod`.
 
     If the package has no peak rates, `peak` and `rest_day_peak` are None.
     """

@@ -25,7 +25,7 @@ _PERCENT: Final = 100
 # The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If the
 # cache had no limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
-# The parts of the price that the supplier bills. The network operator bills all other parts.
+# The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
@@ -60,8 +60,8 @@ class TariffRow:
         return figure
 
 
-# `TariffRow` and the options use the same names for a row's figures. If the form doesn't ask for a figure, the options
-# don't contain it.
+# The names of a row's rates in `TariffRow` and in the entry's options. The options lack the rates for which the
+# household's form doesn't ask.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -89,8 +89,8 @@ class Charge:
 class Charges:
     """All charges that are added to the market price at one instant.
 
-    `vat_rate` is the VAT rate on the market price, as a fraction. If the date is before the household's first row of
-    fees, `is_entered` is false.
+    `vat_rate` is the VAT rate on the market price, as a fraction. `is_entered` is false before the date of the
+    household's first row of fees.
     """
 
     vat_rate: float
@@ -125,9 +125,9 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
-    is the VAT rate that the server's operator chose for all dates, as a fraction. If a row states no VAT rate,
-    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. Only the package `OWN` uses the
-    settings for the day rate's hours and for the night rate on weekends and holidays.
+    is the VAT rate that the server's operator chose for all dates, as a fraction. For rows of fees without a VAT rate,
+    `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is None. The fields from `day_rate_starts` to
+    `holidays_at_night_rate` apply only to the package `OWN`.
     """
 
     zone: Zone = Zone.EE

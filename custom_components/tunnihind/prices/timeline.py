@@ -1,4 +1,4 @@
-"""The settled and forecast prices of consecutive periods, and the price level of a period in its day."""
+"""A household's settled and forecast prices by period, and the price levels of a day's periods."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the rank of the period's price in its day.
+    """Return the rank of the period's price among the prices of its day.
 
     The cheapest price has rank 1. Equal prices have the same rank.
     """
@@ -136,9 +136,9 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return the price level of a period in its day.
+    """Return the price level of a period, compared with all periods of its day.
 
-    Equal prices get the level of their middle rank. If all prices of a day are equal, the level is normal.
+    If several periods have the same price, the middle one's place among the sorted prices determines their level.
     """
     return _level(period.price, sorted(other.price for other in day))
 

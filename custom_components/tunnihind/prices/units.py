@@ -68,5 +68,5 @@ def in_language(figure: str, language: str) -> str:
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
-    """Return the unit that the household has chosen for prices. The default is cents."""
+    """Return the unit that the household has chosen for prices, or cents if it has chosen none."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))

@@ -19,7 +19,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that marks this zone in a server's id. Estonia's suffix is empty."""
+        """The suffix that marks this zone in a server's id, or an empty string for Estonia."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
@@ -28,7 +28,7 @@ class Zone(StrEnum):
 
 
 def zone_of(data: Mapping[str, Any]) -> Zone:
-    """Return the zone that an entry's data contain. The default is Estonia."""
+    """Return the zone in an entry's data, or Estonia if the data contain no zone."""
     return Zone(data.get(CONF_ZONE, Zone.EE))
 
 
@@ -44,7 +44,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The legal VAT rate from `since` on, as a fraction.
 
-    If another VAT rate applies to network and state fees, `on_network` is that rate.
+    If network and state fees have a VAT rate of their own, `on_network` is that rate.
     """
 
     since: date
@@ -74,7 +74,7 @@ def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate on `day` as a fraction.
 
     If `day` is before the first known rate, return the first known rate. `on_network` selects the rate on network and
-    state fees instead of the rate on electricity and on the supplier's fees.
+    state fees, which may differ from the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

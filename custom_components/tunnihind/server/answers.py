@@ -42,15 +42,15 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """The savings of four-hour plans and of a boiler, if both follow the server's forecasts.
+    """The savings of four-hour plans and of a boiler that follow the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
     `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
     saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
-    the hours with the lowest forecasts in the next seven days. If no full week has been scored yet, `week` is None.
+    the four hours with the lowest forecasts in the next seven days, or None if no full week has been scored yet.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
-    hours with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible yearly saving.
+    hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
     """
 
     days: int
@@ -128,7 +128,7 @@ class ForecastAnswer:
     def market_price(self, instant: int) -> float | None:
         """Return the market price (EUR/MWh) at `instant`: the settled price, or else the forecast's median.
 
-        If the settled price and the forecast are unknown, return None.
+        If there is neither a settled price nor a forecast, return None.
         """
         start = instant - instant % self.step_s
         if start in self.settled:
@@ -180,8 +180,7 @@ _CREDITS: Final = {
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
     """Return the display name of a server.
 
-    If the zone is Estonia, the name doesn't include the country. If the prices are live, the name doesn't include the
-    mode.
+    The name doesn't mention the zone Estonia or the live mode.
     """
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
@@ -189,6 +188,6 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit line. If the prices are not live, the line begins with words like "Demo, simulated prices"."""
+    """Return the credit line, with words like "Demo, simulated prices" before it if the prices are not live."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -54,8 +54,8 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. After a longer pause, Home Assistant would notice too late
-# that the server works again.
+# The pause between requests to a failing server grows up to this limit, so that Home Assistant soon notices when the
+# server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
 # The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
 # do no harm.
@@ -64,13 +64,13 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The API's paths for the newest prices and for past prices. The keys are the lengths of a price period in seconds.
+# The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The integration's error for each exception of the HTTP library. A subclass must come before its base class, because
-# the first match is used.
+# The integration's error for each exception of the HTTP library. The first match is used, so subclasses come before
+# their base class.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -234,8 +234,7 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    # Most of the integration's errors don't contain the exception's text, because this text may quote the server's
-    # answer.
+    # The errors in `_FAILURES` have fixed texts, because the text of an exception may quote the server's answer.
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:

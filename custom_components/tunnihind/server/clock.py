@@ -15,7 +15,7 @@ from ..prices.timeline import QUARTER_S
 
 # An answer from a cache in front of the server should be at most this many seconds old.
 _CACHED_S: Final = 120
-# Because both clocks are rounded to seconds, the difference between them may vary by a second.
+# The server's time and Home Assistant's time are rounded to seconds, so their difference may vary by a second.
 _ROUNDING_S: Final = 1
 
 
@@ -46,7 +46,7 @@ class EntryClock:
     def agrees_with(self, server_now: int) -> bool:
         """Return whether the server's clock shows the expected time.
 
-        A difference of more than two minutes means that somebody has set the server's clock or Home Assistant's clock.
+        If the server's clock is over two minutes from the expected time, someone has set it or Home Assistant's clock.
         """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 

@@ -13,16 +13,16 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday together have at most 49 hours. A plan needs yesterday's prices if its window began before
-# midnight.
+# The prices of yesterday and today are kept: at most 49 hours. A plan needs yesterday's prices if its window began
+# before midnight.
 KEEP_S: Final = 49 * HOUR_S
-# Prices are published up to the end of the next day. A settled price more than this many seconds ahead comes from a
-# server whose clock was ahead.
+# Prices are published only up to the end of the next day, so a server that sends settled prices for more than 48 hours
+# ahead has a wrong clock.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours. After the clock change in autumn, today and yesterday can be longer than two days
-# of 24 hours.
+# The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
+# 49 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S
@@ -33,7 +33,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only periods that have not begun. So the forecasts of `older` are kept for periods that have
+    A server forecasts only periods that have not begun, so the forecasts of `older` are kept for periods that have
     begun according to `now` or the server's clock. If the server's clock is more than an hour behind `now`, all
     forecasts of `older` are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both
     `now` and the server's clock.
@@ -74,7 +74,7 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether to repeat the last request at `now` (UTC seconds)."""
+        """Return whether to request missing past prices again at `now` (UTC seconds)."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
@@ -94,7 +94,7 @@ class History:
             try:
                 settled = await self._client.settled_of_last(_DAYS_SINCE_YESTERDAY, known.step_s)
             except TunnihindError as error:
-                LOGGER.debug("the server did not send the past hours: %s", error)
+                LOGGER.debug("the server did not send the prices of past hours: %s", error)
             else:
                 known = with_settled(known, settled, now)
         if not known.settled or _knows(known, yesterday.start, now):
@@ -121,7 +121,7 @@ class NewestPricesFetcher:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Request quarter-hour prices again at the next poll, because another server may answer."""
+        """Forget that the server sent no quarter-hour prices, so that the next poll requests them again."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
@@ -133,7 +133,7 @@ class NewestPricesFetcher:
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # If Home Assistant's clock was set back, the time since the failed request is negative.
+        # A negative time since the failed request doesn't count: it means that Home Assistant's clock was set back.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:

@@ -48,7 +48,7 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """The times of a server's last answer, and problems with the server's prices.
+    """When a server last answered, and problems with its prices.
 
     Instants are UTC seconds on the `EntryClock`.
 
@@ -104,7 +104,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the server's stored description and prices. Restore the `EntryClock` before this call."""
+        """Once the `EntryClock` is restored, use the stored description and prices until the server answers."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -119,7 +119,7 @@ class Polling:
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     def contact(self, *, needs_quarters: bool) -> Contact:
-        """Return the times of the server's last answer, and the present problems with the server's prices.
+        """Return when the server last answered, and the present problems with its prices.
 
         `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
@@ -171,14 +171,13 @@ class Polling:
         try:
             return {**await self._client.settled_of_last(days, known.step_s), **known.settled}
         except TunnihindError as error:
-            LOGGER.debug("the server did not send the past days: %s", error)
+            LOGGER.debug("the server did not send the prices of past days: %s", error)
             return known.settled
 
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. If the server requests a longer pause, the result is the requested pause, but
-        at most an hour.
+        The pause grows with each failure, and is at least as long as the server requests, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -193,7 +192,7 @@ class Polling:
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Synchronise the `EntryClock` with an answer.
+        """Synchronise the `EntryClock` with the time in an answer.
 
         If the answer is a cached copy of the last answer, do nothing.
         """
@@ -205,8 +204,8 @@ class Polling:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        another server's answer contains no price for the present moment, the earlier prices are kept. An answer without
-        a present price may come from the earlier server, if that server has lost its data and its id.
+        another server's answer contains no price for the present moment, the earlier prices are kept, because the
+        earlier server may have lost its data and its id.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -225,11 +224,11 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
-        `at_once` if the server's clock has jumped or the wrong server answers. In both cases, a rehearsal may have
-        begun or ended. If a request with `at_once` fails although the server has described itself before, raise
-        CannotConnect.
+        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may have begun or
+        ended. If the request fails, raise CannotConnect only if `at_once` is true and the server has described itself
+        before.
         """
-        # If Home Assistant's clock was set back, the time since the last request is negative.
+        # A negative time since the last request doesn't count: it means that Home Assistant's clock was set back.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
             return
         try:
