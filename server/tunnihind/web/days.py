@@ -26,9 +26,10 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    Of the day's present and future periods, `cheapest` is the first with the lowest price, and `dearest` is the first
-    with the highest price. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely
-    range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
+    `cheapest` is the day's cheapest period that has not ended, and `dearest` is the day's most expensive one. If the
+    day has several such periods, the first counts. If no price ahead is known, `cheapest` and `dearest` are None.
+    `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
+    forecast, `mean_range` is None.
 
     If the last prices of the day are forecasts, `state` is "forecast". If a published price follows a forecast price,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in

@@ -6,10 +6,10 @@ expensive if its price is far above the day's mean price, and also above the usu
 
 The following figures come from pages made at 09:00 UTC on 365 days of 2025, with 24% VAT in all prices.
 
-Of the hours that the page called cheap, half cost at most 43% of the usual price, and 99% cost at most 89% of the usual
-price. Of the hours that the page called expensive, half cost at least 170% of the usual price, and 99% cost at least
-110% of the usual price. If the forecast's median for an hour was below zero, the price fell below zero in only 3 of 10
-cases.
+Half of the hours that the page called cheap cost at most 43% of the usual price, and 99% of these hours cost at most
+89% of it. Half of the hours that the page called expensive cost at least 170% of the usual price, and 99% of these
+hours cost at least 110% of it. If the forecast's median for an hour was below zero, the price fell below zero in only 3
+of 10 cases.
 
 `tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and how often the sentence came true:
 

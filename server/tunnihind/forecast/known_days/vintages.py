@@ -52,7 +52,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Of the weather runs between the issue instants of two consecutive days, keep only the newest.
+    """Keep only the newest of the weather runs between the issue instants of two consecutive days.
 
     All weather runs since the newest issue instant before `as_of` are kept. After two weeks, the store deletes many
     weather runs, for example evening runs. If training used weather runs that are deleted later, each deletion would

@@ -79,8 +79,8 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
-    Of `Market.neighbours`, the kernel regression uses only the first zone, whose prices are the most similar, and the
-    last zone, whose prices show how scarce cable capacity is.
+    The kernel regression uses only the first and the last zone of `Market.neighbours`. The first zone has the most
+    similar prices. The last zone's prices show how scarce cable capacity is.
     """
     if group == OWN:
         return _OWN_HOURLY
