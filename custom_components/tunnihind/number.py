@@ -10,8 +10,8 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_to_plans, has_entity
-from .forms.plan_form import MOST_CENTS
-from .plans.settings import LONGEST_DURATION_MIN, MOST_ENERGY_KWH, QUARTER_MIN
+from .forms.plan_form import MAX_CENTS
+from .plans.settings import LONGEST_DURATION_MIN, MAX_ENERGY_KWH, QUARTER_MIN
 from .plans.steering import Change
 from .prices.units import Unit, unit_of
 
@@ -36,7 +36,7 @@ ENERGY: Final = NumberEntityDescription(
     device_class=NumberDeviceClass.ENERGY,
     native_unit_of_measurement=UnitOfEnergy.KILO_WATT_HOUR,
     native_min_value=0,
-    native_max_value=MOST_ENERGY_KWH,
+    native_max_value=MAX_ENERGY_KWH,
     native_step=0.1,
     mode=NumberMode.BOX,
 )
@@ -97,7 +97,7 @@ class PriceLimitNumber(PlanNumber):
     @property
     @override
     def native_max_value(self) -> float:
-        return self._unit.from_cents(MOST_CENTS)
+        return self._unit.from_cents(MAX_CENTS)
 
     @property
     @override

@@ -13,7 +13,7 @@ from ..errors import Refusal
 from ..plans.plan import window_in
 from ..plans.settings import (
     LONGEST_DURATION_MIN,
-    MOST_TOLERANCE_CENTS,
+    MAX_TOLERANCE_CENTS,
     QUARTER_MIN,
     Horizon,
     Kind,
@@ -53,7 +53,7 @@ SCHEMA: Final = vol.Schema(
         vol.Optional("horizon", default=Horizon.PUBLISHED): vol.In(list(Horizon)),
         vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite),
         vol.Optional("kind", default=Kind.CHEAPEST): vol.In(_KINDS),
-        vol.Optional("tolerance", default=0.0): vol.All(vol.Coerce(float), _finite, vol.Range(0, MOST_TOLERANCE_CENTS)),
+        vol.Optional("tolerance", default=0.0): vol.All(vol.Coerce(float), _finite, vol.Range(0, MAX_TOLERANCE_CENTS)),
         vol.Optional("prefer", default=Prefer.EARLIEST): vol.In(list(Prefer)),
     }
 )

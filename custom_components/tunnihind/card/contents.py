@@ -16,7 +16,7 @@ from homeassistant.helpers import entity_registry as er
 from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import WINDOW
-from ..household.prices_now import MOST_LISTED_S, PricesNow
+from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import FORECAST_LIFE_S, problems
 from ..plans.solver import Piece
 from ..prices.timeline import Timeline
@@ -156,8 +156,8 @@ class Contents:
         made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
-            self._prices = price_columns(prices, coordinator.tariff, start, start + MOST_LISTED_S)
-            self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MOST_LISTED_S)
+            self._prices = price_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
+            self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
 
 
 def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:

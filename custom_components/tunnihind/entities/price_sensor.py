@@ -24,7 +24,7 @@ from ..prices.timeline import Level, Period, rounded
 
 # The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most the quarter-hours of
 # four days. The list for HAEO takes about 20 kB, and both lists of the sensor `price_list` together less than 100 kB.
-MOST_POINTS: Final = 4 * 96
+MAX_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
@@ -136,7 +136,7 @@ def _ahead(prices: PricesNow) -> Attributes:
 def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
-        "forecast": points(prices.listed[:MOST_POINTS]),
+        "forecast": points(prices.listed[:MAX_POINTS]),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }

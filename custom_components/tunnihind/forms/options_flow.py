@@ -28,7 +28,7 @@ ROW: Final = "row"
 SELLS: Final = "sells"
 MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
-_MOST_CENTS: Final = 100
+_MAX_CENTS: Final = 100
 
 # The default billing period is an hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
@@ -48,7 +48,7 @@ UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_
 
 def selling_form(unit: Unit) -> vol.Schema:
     """Return the form in which a household enters its contract for selling electricity."""
-    deduction = price(unit, -_MOST_CENTS, _MOST_CENTS)
+    deduction = price(unit, -_MAX_CENTS, _MAX_CENTS)
     return vol.Schema(
         {
             vol.Required(SELLS, default=False): BooleanSelector(),

@@ -21,13 +21,13 @@ from homeassistant.helpers.selector import (
 
 from ..plans.settings import (
     DEFAULT_MIN_PIECE_MIN,
-    LEAST_POWER_KW,
     LONGEST_DURATION_MIN,
-    MOST_DAYS,
-    MOST_ENERGY_KWH,
-    MOST_POWER_KW,
-    MOST_STARTS,
-    MOST_TOLERANCE_CENTS,
+    MAX_DAYS,
+    MAX_ENERGY_KWH,
+    MAX_PIECES,
+    MAX_POWER_KW,
+    MAX_TOLERANCE_CENTS,
+    MIN_POWER_KW,
     QUARTER_MIN,
     WEEKDAYS,
     Horizon,
@@ -129,7 +129,7 @@ NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.ABOVE: {KIND: Kind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
 }
 
-MOST_CENTS: Final = 500
+MAX_CENTS: Final = 500
 _PLAN_KIND: Final = "plan_kind"
 _DURATION: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
 _METER: Final = EntitySelector(
@@ -156,9 +156,9 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
         vol.Optional(EARLIEST): TimeSelector(),
         vol.Optional(DEADLINE): TimeSelector(),
         vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-        vol.Required(DAYS): count(MOST_DAYS),
+        vol.Required(DAYS): count(MAX_DAYS),
     }
-    limit = price(unit, -MOST_CENTS, MOST_CENTS)
+    limit = price(unit, -MAX_CENTS, MAX_CENTS)
     prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
     if form.kind.is_by_limit:
         prices[vol.Required(PRICE_CAP)] = limit
@@ -167,11 +167,11 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
         fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
     else:
         if form.is_by_energy:
-            fields[vol.Required(ENERGY)] = quantity(0, MOST_ENERGY_KWH, "kWh")
-            fields[vol.Required(POWER)] = quantity(LEAST_POWER_KW, MOST_POWER_KW, "kW")
+            fields[vol.Required(ENERGY)] = quantity(0, MAX_ENERGY_KWH, "kWh")
+            fields[vol.Required(POWER)] = quantity(MIN_POWER_KW, MAX_POWER_KW, "kW")
         else:
             fields[vol.Required(DURATION)] = _DURATION
-        starts = count(MOST_STARTS, NumberSelectorMode.BOX)
+        starts = count(MAX_PIECES, NumberSelectorMode.BOX)
         pieces = {
             vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
             **pieces,
@@ -179,7 +179,7 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
         }
         prices[vol.Optional(PRICE_CAP)] = limit
         nearly: dict[vol.Marker, Any] = {
-            vol.Optional(TOLERANCE): price(unit, 0, MOST_TOLERANCE_CENTS),
+            vol.Optional(TOLERANCE): price(unit, 0, MAX_TOLERANCE_CENTS),
             vol.Optional(PREFER): choice_field(Prefer, PREFER),
         }
         fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)

@@ -49,7 +49,7 @@ type _Field = NumberField | BooleanSelector | TimeSelector
 _PERCENT: Final = 100
 # When VAT is added to the rate table's figures, they are rounded to this many decimals, more than the table has.
 _DECIMALS: Final = 4
-_MOST_CENTS: Final = 100
+_MAX_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
 PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
@@ -158,9 +158,9 @@ class RowForm:
         return vol.Schema(fields)
 
     def _row(self, name: str) -> Mapping[str, _Field]:
-        lowest = {"margin": -_MOST_CENTS}  # The margin is negative if the supplier gives a discount.
+        lowest = {"margin": -_MAX_CENTS}  # The margin is negative if the supplier gives a discount.
         vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
-        return vat | {key: price(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
+        return vat | {key: price(self.unit, lowest.get(key, 0), _MAX_CENTS) for key in self._fees(name)}
 
     @property
     def _contract(self) -> Mapping[str, Mapping[str, _Field]]:

@@ -21,7 +21,7 @@ from ..server.answers import Band, ForecastAnswer
 OUTLOOK_S: Final = 24 * HOUR_S
 # `listed` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days, because
 # the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
-MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
+MAX_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
@@ -206,7 +206,7 @@ class PricesNow:
         `listed` changes only when the server sends a new answer or a contract changes.
         """
         midnight = day_at(self.answer.now).start
-        return self.timeline.between(midnight, midnight + MOST_LISTED_S)
+        return self.timeline.between(midnight, midnight + MAX_LISTED_S)
 
     def settled_on(self, day: Day) -> tuple[Period, ...]:
         """Return the periods of `day` that have a published price."""

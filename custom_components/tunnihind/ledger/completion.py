@@ -33,7 +33,7 @@ from .ledger import Ledger
 _LONGEST_HOLE_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
 # after the replacement of a meter may be much too high.
-_MOST_KW: Final = 100.0
+_MAX_KW: Final = 100.0
 # The longest accepted time between a window and the nearest meter reading.
 _SILENT_S: Final = 24 * HOUR_S
 
@@ -49,7 +49,7 @@ class Stretch:
     @property
     def is_plausible(self) -> bool:
         """Return whether a device in a home can use `kwh` in the time from `start` to `end`."""
-        return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
+        return self.kwh <= _MAX_KW * (self.end - self.start) / HOUR_S
 
 
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:

@@ -16,12 +16,12 @@ WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
-MOST_DAYS: Final = 3
-MOST_STARTS: Final = 12
-MOST_ENERGY_KWH: Final = 1_000
-LEAST_POWER_KW: Final = 0.01
-MOST_POWER_KW: Final = 1_000
-MOST_TOLERANCE_CENTS: Final = 100
+MAX_DAYS: Final = 3
+MAX_PIECES: Final = 12
+MAX_ENERGY_KWH: Final = 1_000
+MIN_POWER_KW: Final = 0.01
+MAX_POWER_KW: Final = 1_000
+MAX_TOLERANCE_CENTS: Final = 100
 
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
@@ -139,7 +139,7 @@ class PlanSettings:
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
-            days=_whole_number(data, "days", 1, 1, MOST_DAYS),
+            days=_whole_number(data, "days", 1, 1, MAX_DAYS),
             horizon=_one_of(Horizon, data, "horizon", Horizon.PUBLISHED),
             price_cap=_price_cap(data),
             meter=_meter(data),
@@ -207,7 +207,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
-    starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MOST_STARTS)
+    starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
     if not _flag(data, "split"):
         return {}
     return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
@@ -218,7 +218,7 @@ def _energy(data: Mapping[str, Any]) -> float | None:
         if data.get("power") is not None:
             raise PlanError("energy", "energy_needed")
         return None
-    return _number(data, "energy", 0, MOST_ENERGY_KWH)
+    return _number(data, "energy", 0, MAX_ENERGY_KWH)
 
 
 def _power(data: Mapping[str, Any]) -> float | None:
@@ -226,7 +226,7 @@ def _power(data: Mapping[str, Any]) -> float | None:
         if data.get("energy") is not None:
             raise PlanError("power", "power_needed")
         return None
-    return _number(data, "power", LEAST_POWER_KW, MOST_POWER_KW)
+    return _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
@@ -240,7 +240,7 @@ def _quarters_for(energy_kwh: float, power_kw: float) -> int:
 def _tolerance(data: Mapping[str, Any]) -> float:
     if data.get("tolerance") is None:
         return 0.0
-    return round(_number(data, "tolerance", 0, MOST_TOLERANCE_CENTS) / _CENTS, _PRICE_DECIMALS)
+    return round(_number(data, "tolerance", 0, MAX_TOLERANCE_CENTS) / _CENTS, _PRICE_DECIMALS)
 
 
 def _number(data: Mapping[str, Any], field: str, least: float, most: float) -> float:

@@ -26,11 +26,11 @@ from typing import Final
 
 from ..prices.days import instant_of, local
 from ..prices.timeline import HOUR_S
-from .settings import MOST_DAYS, PlanSettings
+from .settings import MAX_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The longest span has `MOST_DAYS` days, and an hour more if the clock changes in autumn.
-_REACH_DAYS: Final = MOST_DAYS + 1
+# The longest span has `MAX_DAYS` days, and an hour more if the clock changes in autumn.
+_REACH_DAYS: Final = MAX_DAYS + 1
 # A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 

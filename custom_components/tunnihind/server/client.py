@@ -62,7 +62,7 @@ LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
-_MOST_BYTES: Final = 1_000_000
+_MAX_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
@@ -206,7 +206,7 @@ class Client:
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
-            if len(body) > _MOST_BYTES:
+            if len(body) > _MAX_BYTES:
                 raise LongAnswer(self.shown_url)
         return bytes(body)
 

@@ -11,8 +11,8 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Prices above `_MOST_EUR_MWH` and instants after `_LAST_INSTANT` are refused, because their units may be wrong.
-_MOST_EUR_MWH: Final = 100_000
+# Prices above `_MAX_EUR_MWH` and instants after `_LAST_INSTANT` are refused, because their units may be wrong.
+_MAX_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
 # attribute of every entity.
@@ -154,7 +154,7 @@ def _integer(value: object) -> int:
 
 def _price(value: object) -> float:
     price = _number(value)
-    if abs(price) > _MOST_EUR_MWH:
+    if abs(price) > _MAX_EUR_MWH:
         raise vol.Invalid("expected a price in EUR/MWh")
     return price
 

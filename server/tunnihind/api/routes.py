@@ -26,7 +26,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
-MOST_READERS: Final = 2
+MAX_READERS: Final = 2
 """The number of requests that may read from the store at the same time. Requests for months and requests for tables of
 scores are counted separately."""
 
@@ -90,13 +90,13 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Reads from the store in threads, for at most `MOST_READERS` requests at a time."""
+    """Reads from the store in threads, for at most `MAX_READERS` requests at a time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
         self._problems = problems
         self._what = what
         self._of = of
-        self._turns = asyncio.Semaphore(MOST_READERS)
+        self._turns = asyncio.Semaphore(MAX_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
         """Answer with the result of `read`. If the store is busy or can't be read, answer with a problem."""

@@ -40,7 +40,7 @@ STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 HEAD_S: Final = 10.0
 """The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
 when the connection opens. For a later request, the time begins with the head's first byte."""
-MOST_CONNECTIONS: Final = 20_000
+MAX_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
 ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
@@ -58,7 +58,7 @@ class Runner(web.AppRunner):
         self,
         app: web.Application,
         *,
-        most_connections: int = MOST_CONNECTIONS,
+        most_connections: int = MAX_CONNECTIONS,
         **options: Any,  # noqa: ANN401  aiohttp's own
     ) -> None:
         super().__init__(app, access_log_format=ACCESS_LOG_FORMAT, **options)

@@ -41,9 +41,9 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
 
 _PROGRESS_KEY: Final = "days filled in"
-_MOST_ASKS: Final = 4
+_MAX_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""An unavailable run is requested `_MOST_ASKS` times. Each pause is three times as long as the pause before it."""
+"""An unavailable run is requested `_MAX_ASKS` times. Each pause is three times as long as the pause before it."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -171,7 +171,7 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
     if asked is None:
         return True
     at, times = asked
-    return times < _MOST_ASKS and not at <= now < at + _ASKED_AGAIN_S * 3 ** (times - 1)
+    return times < _MAX_ASKS and not at <= now < at + _ASKED_AGAIN_S * 3 ** (times - 1)
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
 """This number is increased with every change of the files' format or content."""
-MOST_FILES: Final = 12
+MAX_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
 forecasts issued up to yesterday, the forecasts issued up to today, and the seasons of all days. Each of these files
 exists twice, for the time before the auction and for the time after it. The other files leave room for a second server.
@@ -78,7 +78,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store `learnt` in the file for `name`, and delete the least recently used files beyond `MOST_FILES`.
+        """Store `learnt` in the file for `name`, and delete the least recently used files beyond `MAX_FILES`.
 
         If the file can't be written, log a warning.
         """
@@ -122,10 +122,10 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the least recently used files beyond `MOST_FILES`, and the unfinished files of killed processes."""
+        """Delete the least recently used files beyond `MAX_FILES`, and the unfinished files of killed processes."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
-        self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])
+        self._delete(path for _, path in [*used[MAX_FILES:], *left[1:]])
 
     @staticmethod
     def _delete(paths: Iterable[Path]) -> None:

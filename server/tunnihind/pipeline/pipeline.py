@@ -70,7 +70,7 @@ WAIT_FOR_COVARIATES_S: Final = 30.0
 """
 
 
-_MOST_BAD_ANSWERS: Final = 3
+_MAX_BAD_ANSWERS: Final = 3
 _FIRST_RETRY_PAUSE_S: Final = 15 * 60
 """The pause in seconds after the first failed request for a day of the history. Each further failure makes the pause
 four times as long, up to a day."""
@@ -402,7 +402,7 @@ class Pipeline:
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_RETRY_PAUSE_S * 4 ** (failures - 1), DAY_S)
         self._put_off[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
-        if isinstance(error, BadAnswer) and failures >= _MOST_BAD_ANSWERS:
+        if isinstance(error, BadAnswer) and failures >= _MAX_BAD_ANSWERS:
             record_unavailable(self._store.state, source, day, self._now())
 
     def _now(self) -> int:

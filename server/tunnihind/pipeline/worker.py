@@ -35,7 +35,7 @@ minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
 """The time limit is divided into sleeps of this many seconds. If a container was frozen, the frozen time counts as one
 sleep at most."""
-_MOST_LOGGED: Final = 1000
+_MAX_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
 """The longest wait in seconds for the end of a killed process. The process ends within milliseconds if it does not wait
 for a disk."""
@@ -157,7 +157,7 @@ class Worker:
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
             logger.handle(record)
-        if len(self._logged) < _MOST_LOGGED:
+        if len(self._logged) < _MAX_LOGGED:
             self._logged.add(key)
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Mode
-from tunnihind.api.server import MOST_CONNECTIONS, Runner
+from tunnihind.api.server import MAX_CONNECTIONS, Runner
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 SHUTDOWN_S: Final = 10.0
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
-MOST_DESCRIPTORS: Final = 65_536
+MAX_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
 """The number of file descriptors reserved for the database, the sources and the model's process."""
 
@@ -95,23 +95,23 @@ async def open_site(
 def raise_limit() -> int:
     """Raise the limit of open file descriptors, and return the number of client connections that the limit allows."""
     if sys.platform == "win32":
-        return MOST_CONNECTIONS
+        return MAX_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    most = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         soft = most
-    return connections_within(MOST_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft)
+    return connections_within(MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft)
 
 
 def connections_within(descriptors: int) -> int:
-    """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
+    """Return the number of client connections that `descriptors` file descriptors allow, at most `MAX_CONNECTIONS`.
 
     Half of the descriptors, but at most `_KEPT_FREE`, are kept for other uses.
     """
-    return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
+    return min(max(descriptors - _KEPT_FREE, descriptors // 2), MAX_CONNECTIONS)
 
 
 async def until_stopped(stopping: asyncio.Event) -> None:

@@ -14,7 +14,7 @@ from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
-_MOST_HOURS: Final = 25
+_MAX_HOURS: Final = 25
 
 
 class Reason(StrEnum):
@@ -62,7 +62,7 @@ def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -
     another day in `before`. The market itself has never had a day of doubtful prices. Doubtful prices are settled only
     if a second source confirms them.
     """
-    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
+    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
         return Held(Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):

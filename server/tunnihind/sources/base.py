@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
-_MOST_QUOTES: Final = 500
+_MAX_QUOTES: Final = 500
 """At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more quotes is refused."""
 
 
@@ -136,7 +136,7 @@ def day_sheets(
     """Sort the quotes from `first` to `last` into a sheet for each delivery day, and drop all other quotes.
 
     The quotes may be in any order. A repeated quote is kept once. If a period has two different prices, both prices are
-    kept, so that the rule holds back the day's prices. Only the first `_MOST_QUOTES` quotes of a day are kept. If
+    kept, so that the rule holds back the day's prices. Only the first `_MAX_QUOTES` quotes of a day are kept. If
     `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
@@ -145,7 +145,7 @@ def day_sheets(
         low = bisect_left(ordered, (day_start(day),))
         high = bisect_left(ordered, (day_end(day),))
         if low < high:
-            found = tuple(ordered[low : min(high, low + _MOST_QUOTES)])
+            found = tuple(ordered[low : min(high, low + _MAX_QUOTES)])
             sheets.append(DaySheet(source, zone, day, step_s or unsaid_step(day, found), found))
     return sheets
 

@@ -25,7 +25,7 @@ _MAX_DAYS: Final = 92
 # The quarter-hour prices of all zones for 92 days take 1.5 MB, half of `max_bytes`.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
-_MOST_BYTES: Final = 800_000
+_MAX_BYTES: Final = 800_000
 """A zone's rows are read one by one only if the rows have at most this many bytes, because reading rows one by one
 takes several times as much memory. The rows of a zone for 92 days take 0.4 MB."""
 
@@ -120,8 +120,8 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 def _readable_rows(raw: Raw) -> ZoneRows:
     """Read a zone's rows one by one, and note the unreadable rows. Stop at a row without a readable time."""
-    if memoryview(raw).nbytes > _MOST_BYTES:
-        return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MOST_BYTES} bytes")])
+    if memoryview(raw).nbytes > _MAX_BYTES:
+        return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MAX_BYTES} bytes")])
     try:
         rows = _RAW_ROWS.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -68,7 +68,7 @@ _STITCHED_EVERY_S: Final = 3 * HOUR_S
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
-_MOST_HOURS: Final = 16 * 24
+_MAX_HOURS: Final = 16 * 24
 
 _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
 
@@ -272,7 +272,7 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours. Raises BadAnswer if an hour is missing or the first hour is wrong."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
-    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
+    if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MAX_HOURS:
         raise BadAnswer(_SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked")
     if hours != tuple(range(int(first), int(first) + len(hours) * HOUR_S, HOUR_S)):
         raise BadAnswer(_SOURCE, "its hours are not one hour apart")

@@ -45,7 +45,7 @@ from tunnihind.errors import (
 _LOG: Final = logging.getLogger(__name__)
 
 _CHUNK_BYTES: Final = 64 * 1024
-_MOST_REDIRECTS: Final = 3
+_MAX_REDIRECTS: Final = 3
 _REFUSAL_BYTES: Final = 64 * 1024
 """At most this many bytes of a refusal's body are read."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -198,13 +198,13 @@ class Upstream:
         """Send the request, and follow redirects to the same host."""
         url = configured
         timeout = ClientTimeout(total=None, connect=self._policy.connect_timeout_s)
-        for _ in range(1 + _MOST_REDIRECTS):
+        for _ in range(1 + _MAX_REDIRECTS):
             async with self._session.get(url, timeout=timeout, allow_redirects=False) as response:
                 location = response.headers.get("Location")
                 if response.status not in _REDIRECTS or location is None:
                     return await self._answer(response, accept)
                 url = self.redirected(configured, url, location)
-        raise BadAnswer(self.source, f"it redirects more than {_MOST_REDIRECTS} times")
+        raise BadAnswer(self.source, f"it redirects more than {_MAX_REDIRECTS} times")
 
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.

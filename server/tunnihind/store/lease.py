@@ -42,7 +42,7 @@ _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
     " ON CONFLICT DO NOTHING"
 )
-_MOST_WAITED_S: Final = 2.0
+_MAX_WAITED_S: Final = 2.0
 _HIGHEST_PID: Final = 2**31 - 1
 
 
@@ -156,7 +156,7 @@ class Lease:
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
-            if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
+            if held is not None and held.token != self._token and self._steady() - asked > _MAX_WAITED_S:
                 # This process had to wait before it could write, so a living holder may be waiting to renew the lease.
                 self._watched = None
                 return False

@@ -20,7 +20,7 @@ _STEP: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
-_MOST_NAMED: Final = 3
+_MAX_NAMED: Final = 3
 """An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
 """Every version has these tables, and hardly any other program has them. An `alembic_version` proves less, because
@@ -37,7 +37,7 @@ def current(connection: Connection) -> str | None:
     if not tables & _OWN_TABLES:
         if strangers := sorted(tables - {_VERSION_TABLE}):
             raise SchemaError(
-                f"the database holds tables of another program ({', '.join(strangers[:_MOST_NAMED])}): "
+                f"the database holds tables of another program ({', '.join(strangers[:_MAX_NAMED])}): "
                 "name one of Tunnihind's own with --database-url"
             )
         return None

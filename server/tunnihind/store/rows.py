@@ -58,7 +58,7 @@ _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once. SQLite always reads rows in
 batches."""
-_MOST_NAMED: Final = 20
+_MAX_NAMED: Final = 20
 """At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
@@ -93,10 +93,10 @@ class DamageLog:
         """Log a damaged row that has not been logged yet."""
         with self._lock:
             named = sum(met.table == damaged.table for met in self._met)
-            if damaged in self._met or named > _MOST_NAMED:
+            if damaged in self._met or named > _MAX_NAMED:
                 return
             self._met[damaged] = None
-        if named < _MOST_NAMED:
+        if named < _MAX_NAMED:
             _LOG.warning("%s; the row is skipped", damaged)
         else:
             _LOG.warning("more damaged rows of %s are skipped", damaged.table)

@@ -29,9 +29,9 @@ _SERIES: Final = 3
 """Each month has room for this many bars, so that all bars have the same width."""
 _BARS_SHARE: Final = 0.72
 """The fraction of a month's width that the bars cover."""
-_LEAST_MONTHS: Final = 2
+_MIN_MONTHS: Final = 2
 """The chart has room for at least this many months, so that the bars of one month don't fill the chart."""
-_MOST_LABELS: Final = 4
+_MAX_LABELS: Final = 4
 _TICKS: Final = 5
 
 
@@ -186,7 +186,7 @@ def _chart(
     *,
     target: float | None = None,
 ) -> BarChart:
-    slot = _SIZE / max(len(months), _LEAST_MONTHS)
+    slot = _SIZE / max(len(months), _MIN_MONTHS)
     return BarChart(
         name=name,
         bars=tuple(_bars(months, slot, top)),
@@ -218,8 +218,8 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
     """Yield at most four labels below a chart, each with the name of a month."""
-    slot = 100 / max(len(months), _LEAST_MONTHS)
-    every = ceil(len(months) / _MOST_LABELS)
+    slot = 100 / max(len(months), _MIN_MONTHS)
+    every = ceil(len(months) / _MAX_LABELS)
     for number in range(0, len(months), every):
         at = slot * (number + (1 - _BARS_SHARE) / 2)
         yield NamedSpan(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))

@@ -61,7 +61,7 @@ _NEAR_ZERO: Final = 0.25
 kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
 """A span's cheapest or most expensive hour must be this fraction of a notable difference from the usual price."""
-_MOST_SPANS: Final = 2
+_MAX_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """The shortest span of low prices that is named. A single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
@@ -256,7 +256,7 @@ def _spans(
         else:
             found.append((value - level, value, Span(ts, ts + HOUR_S)))
     long = [one for one in found if one[-1].end - one[-1].start >= shortest]
-    high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MOST_SPANS]
+    high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MAX_SPANS]
     return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))
 
 

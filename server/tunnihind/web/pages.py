@@ -33,7 +33,7 @@ from tunnihind.web.summary import PageContext, summarise
 from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
-MOST_WAITING: Final = 200
+MAX_WAITING: Final = 200
 """At most this many different pages wait. Making a page takes 15 to 40 ms, so the last page waits some seconds.
 
 An open page gives up after ten seconds, and requests its data again after a minute.
@@ -53,7 +53,7 @@ class PageQueue:
         Requests with the same `key` count as one request in the queue, because all open pages send their requests at
         the start of each hour.
         """
-        if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
+        if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
             return None
         self._waiting[key] += 1
         try:

@@ -10,7 +10,7 @@ import aiohttp
 
 from tunnihind.market import HOUR_S, floor_hour
 
-_MOST_TOLD: Final = 5
+_MAX_TOLD: Final = 5
 _EVERY_S: Final = 0.05
 
 
@@ -80,6 +80,6 @@ class Watcher:
     def told(self) -> str:
         """Return a short text about the findings."""
         kinds = Counter(text.split(" at ")[0] for text in self.wrong)
-        some = "; ".join([*self.failed[:_MOST_TOLD], *self.wrong[:_MOST_TOLD]])
+        some = "; ".join([*self.failed[:_MAX_TOLD], *self.wrong[:_MAX_TOLD]])
         said = f"{self.read} answers read, {len(self.failed)} failed, {len(self.wrong)} wrong"
         return f"{said} ({dict(kinds)}: {some})" if some else said

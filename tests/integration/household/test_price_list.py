@@ -6,7 +6,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
-from custom_components.tunnihind.entities.price_sensor import MOST_POINTS
+from custom_components.tunnihind.entities.price_sensor import MAX_POINTS
 from custom_components.tunnihind.household.prices_now import PricesNow, points, rates, timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
@@ -80,7 +80,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     timeline = timeline_of(answer, Tariff())
     prices = PricesNow(now=answer.now, answer=answer, timeline=timeline, levels=timeline, cheap_hours=6, outcomes={})
     assert (prices.listed[0].start, prices.listed[-1].end) == (midnight, end)
-    longest = json_bytes({"rates": rates(prices.listed), "forecast": points(prices.listed[:MOST_POINTS])})
+    longest = json_bytes({"rates": rates(prices.listed), "forecast": points(prices.listed[:MAX_POINTS])})
     assert len(longest) < 99_000
 
 

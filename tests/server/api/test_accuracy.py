@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages.scored_data import SCORED, SCORED_DAY
-from tunnihind.api.routes import MOST_READERS
+from tunnihind.api.routes import MAX_READERS
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings
@@ -148,7 +148,7 @@ async def test_tables_are_read_two_at_a_time(serve: Serve) -> None:
         return ()
 
     server = await serve(read_scores=slow)
-    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MOST_READERS)]
+    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MAX_READERS)]
     try:
         for _ in slow_ones:
             assert await asyncio.to_thread(reading.acquire, timeout=30)

@@ -17,7 +17,7 @@ from tests.support.api.api_server import Answer, RunningServer, Serve, no_prices
 from tests.support.clocks import local
 from tests.support.store.stores import day_range, whole_day
 from tunnihind.api.history import FIRST, Month, ReadPrices
-from tunnihind.api.routes import MOST_READERS
+from tunnihind.api.routes import MAX_READERS
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, market_price
 from tunnihind.store.prices import AGREED, Price
@@ -252,7 +252,7 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
         return PriceHistory(0, {})
 
     server = await serve(now=NOW, read_prices=slow)
-    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MOST_READERS)]
+    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MAX_READERS)]
     try:
         for _ in slow_ones:
             await asyncio.to_thread(partial(reading.acquire, timeout=30))

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.scripts import PROJECT
-from tunnihind.service.site import MOST_DESCRIPTORS
+from tunnihind.service.site import MAX_DESCRIPTORS
 from tunnihind.settings import Settings
 
 WORKFLOWS: Final = sorted((PROJECT / ".github/workflows").glob("*.yaml"))
@@ -79,5 +79,5 @@ def test_the_edge_of_the_compose_file_is_the_one_that_is_tested() -> None:
 
 
 def test_unit_and_compose_file_allow_as_many_descriptors_as_the_server_uses() -> None:
-    assert f"LimitNOFILE={MOST_DESCRIPTORS}\n" in UNIT
-    assert COMPOSE["services"]["tunnihind"]["ulimits"] == {"nofile": MOST_DESCRIPTORS}
+    assert f"LimitNOFILE={MAX_DESCRIPTORS}\n" in UNIT
+    assert COMPOSE["services"]["tunnihind"]["ulimits"] == {"nofile": MAX_DESCRIPTORS}

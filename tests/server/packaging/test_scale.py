@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support.scripts import PROJECT
-from tunnihind.service.site import MOST_DESCRIPTORS
+from tunnihind.service.site import MAX_DESCRIPTORS
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 
 SCALE: Final = PROJECT / "packaging/scale"
@@ -73,8 +73,8 @@ def test_only_the_edge_can_be_reached_from_outside() -> None:
 
 def test_containers_and_edge_allow_as_many_descriptors_as_they_use() -> None:
     for service in (*REPLICAS, SERVICES["edge"]):
-        assert service["ulimits"] == {"nofile": MOST_DESCRIPTORS}
-    assert f"worker_rlimit_nofile {MOST_DESCRIPTORS};" in EDGE
+        assert service["ulimits"] == {"nofile": MAX_DESCRIPTORS}
+    assert f"worker_rlimit_nofile {MAX_DESCRIPTORS};" in EDGE
 
 
 def test_what_the_edge_reads_and_writes_is_mounted() -> None:

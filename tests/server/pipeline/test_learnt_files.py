@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.replay.learnt import Learnt
-from tunnihind.pipeline.learnt_files import LEFT_FREE, MOST_FILES, LearntFiles
+from tunnihind.pipeline.learnt_files import LEFT_FREE, MAX_FILES, LearntFiles
 
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([np.nan, 1], np.float32), np.array([True]), np.empty((0, 24)))
 LEARNT = Learnt(b'{"a":{"array":0}}', ARRAYS)
@@ -138,13 +138,13 @@ def test_who_may_read_the_database_may_read_what_was_learnt_from_it(tmp_path: Pa
 
 def test_the_longest_unused_files_make_room(tmp_path: Path) -> None:
     kept = files(tmp_path)
-    for number in range(MOST_FILES):
+    for number in range(MAX_FILES):
         kept.keep(f"past {number}", LEARNT)
         path = max((tmp_path / "learnt").iterdir(), key=lambda one: one.stat().st_ctime_ns)
         os.utime(path, (number, number))
     assert same(kept.find("past 0"))
     kept.keep("one more past", LEARNT)
-    assert len(list((tmp_path / "learnt").iterdir())) == MOST_FILES
+    assert len(list((tmp_path / "learnt").iterdir())) == MAX_FILES
     assert kept.find("past 1") is None
     assert same(kept.find("past 0"))
 

@@ -17,7 +17,7 @@ from aiohttp import web
 
 from tests.support.upstreams.server import FakeUpstream
 
-MOST_MB: Final = 100
+MAX_MB: Final = 100
 MEASURE: Final = """
 import asyncio, re, sys
 from datetime import date
@@ -138,5 +138,5 @@ async def test_an_answer_costs_little_memory_and_is_told_in_a_line(name: str, co
         output, _ = await process.communicate()
     assert process.returncode == 0
     peak_mb, longest = map(int, output.split())
-    assert peak_mb <= MOST_MB
+    assert peak_mb <= MAX_MB
     assert longest < 400

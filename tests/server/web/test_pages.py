@@ -243,13 +243,13 @@ async def test_a_page_that_many_ask_for_at_once_is_made_once(server: RunningServ
 async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_is_answered(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MAX_WAITING", 0)
     refused = await server.ask("/?package=vork_4&margin=0.5")
     assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
     assert json.loads(refused.body)["detail"].startswith("Too many different pages")
-    monkeypatch.setattr(pages, "MOST_WAITING", 1)
+    monkeypatch.setattr(pages, "MAX_WAITING", 1)
     assert (await server.ask("/?package=vork_4&margin=0.5")).status == 200
-    monkeypatch.setattr(pages, "MOST_WAITING", 0)
+    monkeypatch.setattr(pages, "MAX_WAITING", 0)
     for path in ("/?package=vork_4&margin=0.50", "/api/series"):
         for _ in range(2):
             assert (await server.ask(path)).status == 200

@@ -15,7 +15,7 @@ from tunnihind.api.history import AreConfirmed, ReadPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server import MOST_CONNECTIONS, Runner
+from tunnihind.api.server import MAX_CONNECTIONS, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
@@ -39,7 +39,7 @@ async def serving() -> AsyncIterator[Serve]:
         pipeline_expected: bool = True,
         access_log: logging.Logger | None = None,
         mode: Mode = "live",
-        most_connections: int = MOST_CONNECTIONS,
+        most_connections: int = MAX_CONNECTIONS,
         read_prices: ReadPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
         are_confirmed: AreConfirmed = lambda *_: True,

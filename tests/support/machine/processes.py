@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 UNREACHABLE_URL = "http://127.0.0.1:9"
 """An address without a listener (the discard port), so that no test ever sends requests to the real upstreams."""
 
-_MOST_EXTENSIONS = 10
+_MAX_EXTENSIONS = 10
 
 _MOMENT_S = 0.002
 """The pause between two checks for a moment that may be over at once."""
@@ -52,7 +52,7 @@ async def until[Found](
     Whenever `progress` returns a new value, the time starts again, up to ten times in all. On a busy machine, work that
     makes progress is slow, not stuck.
     """
-    last_deadline = time.monotonic() + _MOST_EXTENSIONS * within
+    last_deadline = time.monotonic() + _MAX_EXTENSIONS * within
     deadline, reached = time.monotonic() + within, progress()
     while not (found := await look()):
         if (now_reached := progress()) != reached:

@@ -16,7 +16,7 @@ type Weather = Callable[[str, int, int, int], float | None]
 _UNITS = {"wind_speed_100m": "m/s", "temperature_2m": "°C", "shortwave_radiation": "W/m²"}
 _DECIMALS = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
 _MODELS = {"ecmwf_ifs"}
-_MOST_DAYS = 16
+_MAX_DAYS = 16
 _NOT_WITH_A_RUN = ("start_date", "end_date", "start_hour", "end_hour", "past_days")
 
 
@@ -135,8 +135,8 @@ def _refusal(api: str, query: Mapping[str, str], columns: Sequence[str]) -> str:
     forbidden = ("run",) if api == "forecast" else _NOT_WITH_A_RUN
     if set_anyway := [name for name in forbidden if name in query]:
         return f"Parameter '{set_anyway[0]}' must not be set."
-    if not 0 <= int(query.get("forecast_days", "7")) <= _MOST_DAYS:
-        return f"Forecast days is invalid. Allowed range 0 to {_MOST_DAYS}. Given {query['forecast_days']}."
+    if not 0 <= int(query.get("forecast_days", "7")) <= _MAX_DAYS:
+        return f"Forecast days is invalid. Allowed range 0 to {_MAX_DAYS}. Given {query['forecast_days']}."
     return ""
 
 

@@ -15,7 +15,7 @@ TARGET_HOURS: Final = "_target"
 
 _FADE: Final = 0.6
 """The factor by which the daily mean of anomalies shrinks with every day past the reach of the forecast."""
-_FEWEST_HOURS: Final = 6
+_MIN_HOURS: Final = 6
 
 
 def anomalies(values: Floats) -> Floats:
@@ -86,7 +86,7 @@ def _day_mean(hours: Floats) -> Floats:
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
-    return np.where(count >= _FEWEST_HOURS, mean, np.nan)
+    return np.where(count >= _MIN_HOURS, mean, np.nan)
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:

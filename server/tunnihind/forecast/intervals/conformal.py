@@ -53,7 +53,7 @@ _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
 """If n days are known and n is less than `ENOUGH_DAYS`, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n)."""
-_FEWEST_DAYS: Final = 5
+_MIN_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
 """The half width in asinh units if too few errors are known."""
 _SMOOTHER: Final = clock_smoother(2.0)
@@ -89,7 +89,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     low, high = np.stack([_outer_scores(*of_lead) for of_lead in past], axis=1)
     grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     size = _WIDER * scale[:, -1] * grow[:, None]
-    unknown = (known_days < _FEWEST_DAYS)[:, None]
+    unknown = (known_days < _MIN_DAYS)[:, None]
     return (
         np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * size),
         np.where(unknown, _UNKNOWN, np.maximum(high, 0) * size),

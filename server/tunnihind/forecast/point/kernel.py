@@ -39,7 +39,7 @@ _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The penalty of the linear fits that give the columns' scale is multiplied by this factor."""
-_LEAST_SCALE: Final = 0.1
+_MIN_SCALE: Final = 0.1
 """A column's smallest scale, as a fraction of the mean scale.
 
 It is above 0, because a column's effect may be non-linear.
@@ -200,7 +200,7 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
         system[diagonal, diagonal] += _SCALE_NOISE * noise
         coefficients = np.linalg.solve(system, cross * (scale / unit)[:, None]) * scale[:, None]
         size = np.sqrt((coefficients**2).mean(axis=1))
-        scale = size + _LEAST_SCALE * size.mean()
+        scale = size + _MIN_SCALE * size.mean()
     return scale if scale.any() else np.ones_like(scale)
 
 

@@ -31,7 +31,7 @@ _PRIOR_DAYS: Final = 2.0
 """The number of known days that weigh as much as the prior. The prior has slope 0 and distance `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
-_LEAST_SCALE_EUR_MWH: Final = 20.0
+_MIN_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
@@ -39,7 +39,7 @@ def scale(hours: Floats) -> Floats:
 
     Prices within an hour vary roughly in proportion to the hour's price.
     """
-    unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
+    unit: Floats = np.hypot(hours, _MIN_SCALE_EUR_MWH)
     return unit
 
 

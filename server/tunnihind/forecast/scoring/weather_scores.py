@@ -19,7 +19,7 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.weather_points import SCORED, Drives, WeatherVariable, covariate_name, deciding_points
 
 WINDOW_DAYS: Final = 30
-_LEAST_DAYS: Final = 7
+_MIN_DAYS: Final = 7
 """The number of days that a correlation needs. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
 """The longest time, in seconds, from the issue of a newest forecast to the start of its delivery day."""
@@ -52,7 +52,7 @@ class LeadAgreement:
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
         said, came = forecast[known], newest[known]
-        if days < _LEAST_DAYS or not np.ptp(said) or not np.ptp(came):
+        if days < _MIN_DAYS or not np.ptp(said) or not np.ptp(came):
             return None
         return cls(days_ahead, days, float(np.corrcoef(said, came)[0, 1]), mean_absolute_error(came, said))
 
