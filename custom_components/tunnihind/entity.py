@@ -63,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# For each entity that only some plans have: its key, and a function that returns whether a plan with the given form has
-# the entity.
+# Only some plans have these entities. For each entity's key, the function returns whether a plan with the given form
+# has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -183,7 +183,10 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a `ValueSensor`. Two functions compute a sensor's state and attributes from its subject."""
+    """The description of a `ValueSensor`. Its functions compute the sensor's state and attributes.
+
+    Each function gets the object that the sensor shows, such as a plan's window.
+    """
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None

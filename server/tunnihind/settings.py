@@ -131,7 +131,7 @@ class Settings:
         """The operator's own VAT rate. If the legal rate of each date applies, the value is None.
 
         The legal rate of each date applies if the operator has not set a rate, or has set the newest legal rate. In
-        Estonia, the legal rate also applies if the operator has set the rate of the API's specification.
+        Estonia, a rate equal to `SPECIFIED_VAT_RATE` has the same effect.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger, so a restart or a
-reload never starts a dishwasher twice. No trigger fires for a window that starts while Home Assistant restarts, so the
-blueprints also check the condition `window_running` after each start of Home Assistant.
+Like Home Assistant's own entity triggers, these triggers ignore changes from the states `unavailable` and `unknown`. So
+a restart or a reload never starts a device twice. No trigger fires for a window that starts while Home Assistant
+restarts, so the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio

@@ -183,7 +183,7 @@ class PricesNow:
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The periods of the first 24 hours without a published price, as far as the forecast covers them."""
+        """The forecast periods of the first 24 hours after the published prices."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start

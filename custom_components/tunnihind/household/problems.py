@@ -18,7 +18,7 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 # The market publishes prices at about 14:00 local time. The market's rules allow the publication to be delayed until
 # 15:30.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour, and its own health check also calls a forecast stale after 3 hours.
+# The server makes a forecast every hour. The server's health check has the same limit.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
 # If the server's clock is off by less than an hour, the sensors show the prices of a neighbouring hour at worst.
 CLOCK_OFF_S: Final = HOUR_S

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# A cost is a price times this number, plus a smaller number: the number of pieces.
+# A cost is the price times `_PIECES`, plus the number of pieces, which is always smaller than `_PIECES`.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -54,8 +54,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """The least costs of running a device if a given number of pieces may still start.
 
-    `on[step][left]` is the cost of running for `left` steps from `step` on if a piece runs just before `step`.
-    `off[step][left]` is the cost if no piece runs just before `step`.
+    `on[step][left]` is the least cost of `left` more steps, none before `step`, if a piece is running when `step`
+    begins. `off[step][left]` is the same cost if no piece is running then.
     """
 
     off: Sequence[Sequence[float]]
@@ -78,7 +78,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Compute the least costs of running a device for up to `steps` steps."""
+        """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -103,7 +103,7 @@ class LeastCosts:
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
         """Yield the pieces of the cheapest solution with `left` steps in total.
 
-        Among equally cheap solutions, the solution with the earliest steps is chosen. If `goes_on` is true, a piece is
+        If several solutions are equally cheap, the earliest is chosen. If `goes_on` is true, a piece is
         already running when the first step begins.
         """
         step, level = 0, len(self.tables) - 1

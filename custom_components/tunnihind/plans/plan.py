@@ -22,9 +22,9 @@ If `days` is more than 1 and the present occurrence has too little time left, th
 A plan waits only if a later occurrence may have room for the plan's whole duration.
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
-ahead. If pieces passed while the plan was off, and the plan allows shortened windows, `decide` adds time to replace
-these pieces. If the plan does not allow shortened windows, an interrupted window counts as finished, so that a machine
-that must run without a pause is not started again.
+ahead. While the plan is off, it may miss pieces of its window. If the plan allows shortened windows, `decide` adds
+other time for the missed pieces. If the plan does not allow shortened windows, an interrupted window counts as
+finished, so that a machine that must run without a pause is not started again.
 
 If the clock is set back to a time within the span of a window that has begun, the window stays unchanged. If the clock
 is set back to a time before a window's span, `decide` ignores the window.

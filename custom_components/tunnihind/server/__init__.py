@@ -1,1 +1,1 @@
-"""Requests to a server, and the server's known prices."""
+"""Sends requests to a server, and keeps the prices that the server has sent."""

@@ -175,9 +175,9 @@ class Polling:
             return known.settled
 
     def failed(self, error: TunnihindError) -> float:
-        """Note that a poll failed, and return the seconds to wait before the next poll.
+        """Take note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure, and is at least as long as the server requests, up to an hour.
+        The pause grows with each failure. If the server requests a longer pause, its request counts up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0

@@ -95,7 +95,7 @@ class ServedData:
 
     @property
     def hours(self) -> ServedSeries:
-        """The served prices and forecasts by hours."""
+        """The served hourly prices and forecasts."""
         return self.of(HOUR_S)
 
     @property

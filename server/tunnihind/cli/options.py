@@ -50,9 +50,9 @@ def option(
 ) -> Decorator:
     """Declare an option that an environment variable can also set.
 
-    `parameter` is the option's name in the code, by default `name`. The environment variable is named `TUNNIHIND_` and
-    `variable`, by default `name` in capitals. Give `variable` if another command has an option with the same name and
-    another meaning.
+    `parameter` is the option's name in the code, by default `name`. The name of the environment variable is
+    `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals. Give `variable` if another
+    command has an option with the same name and another meaning.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"

@@ -71,8 +71,8 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return this run's periods from `start_ts` on, with the new issue time `made_at`.
 
-        The covariates' ages are computed again for `made_at`. If no period of this run begins at `start_ts`, return
-        None.
+        The hours since each covariate's forecast are computed again for `made_at`. If no period of this run begins at
+        `start_ts`, return None.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:

@@ -94,7 +94,7 @@ class LearntFiles:
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't store learnt data in %s: %s; the forecast learns the data again whenever it needs them",
+                "can't store the model's learnt data in %s: %s; the model computes them again whenever it needs them",
                 self._folder,
                 error.strerror,
             )

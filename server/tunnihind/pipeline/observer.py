@@ -5,13 +5,13 @@ class Observer:
     """An observer that ignores all events of the pipeline. Methods of subclasses must not raise errors."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Note a request to a source. `answered` is true if the source gave a usable answer."""
+        """Take note of a request to a source. `answered` is true if the source gave a usable answer."""
 
     def day_held(self, source: str, reason: str) -> None:
-        """Note that a source's prices of a delivery day have just been held back."""
+        """Take note that a source's prices of a delivery day were held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Note that `done` of the `total` years, months or days of a history are filled.
+        """Take note that `done` of the `total` years, months or days of a history are filled.
 
         `what` is "prices", or the name of the covariate source whose history is filled.
         """

@@ -194,8 +194,8 @@ def pause(failures: int, market: Market, now: int) -> int:
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
-    A pause lasts two hours at most. If a pause reaches into the publication watch, it ends early, because prices are
-    urgent then: at the start of the watch or after 15 minutes, whichever is later.
+    A pause lasts two hours at most. Prices are urgent during the publication watch. So a pause that reaches into the
+    watch ends at the start of the watch or after 15 minutes, whichever is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -289,7 +289,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # After an attempt with too little data for a run, the next attempt also waits for new data or the next full hour.
+    # The next attempt waits for new data or the next full hour, even if the last attempt had too little data for a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

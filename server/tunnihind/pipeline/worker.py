@@ -152,7 +152,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record of the process, but each message only once, because each new process would repeat it."""
+        """Log a message of the modelling process once. Each new process would repeat the message."""
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):

@@ -13,7 +13,7 @@ class Progress(Protocol):
     """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show how much of the work that is named `what` is finished: `done` of `total`."""
+        """Show that `done` of `total` parts of a work are finished. `what` is the work's name."""
 
 
 class LoggedProgress:

@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # `stopping` is not set if a server's temporary site ends because the server's database can be used now.
+            # While the database can't be opened, a temporary site answers requests. It ends without a stop signal.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

@@ -63,7 +63,7 @@ class DayPrices:
     def paired_with(self, other: DayPrices) -> list[Pair]:
         """Return a pair of prices for each period that is in both versions, in chronological order.
 
-        An hour gets a pair only if the two versions share none of its quarters.
+        Hourly prices are paired only in hours in which no quarter was paired.
         """
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}

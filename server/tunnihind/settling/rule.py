@@ -210,10 +210,10 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the only claim in `credible`, or None if there is no claim, or if its prices must not be settled yet.
+    """Return the claim in `credible` if its prices may be settled now. Otherwise, return None.
 
-    A source may change its own settled prices if it has repeated the new prices for an hour. A source may change
-    another source's settled prices if it has repeated the new prices for two hours.
+    `credible` has at most one claim. A source may change its own settled prices if it has repeated the new prices for
+    an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -233,18 +233,18 @@ def _distrust(one: Claim) -> tuple[bool, bool]:
 def _ruling(
     claims: Sequence[Claim],
     settled: SettledDay | None,
-    settles: Claim | None,
+    accepted: Claim | None,
     *,
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that settles the prices of the claim `settles`.
+    """Return a ruling that settles the prices of the claim `accepted`.
 
-    If `settles` is None, the prices in `settled` stay. Claims that differ from the settled prices are held back.
+    If `accepted` is None, the day keeps its settled prices. Claims that differ from the settled prices are held back.
     """
-    final = settles or settled
+    final = accepted or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
-    return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
+    return Ruling(accepted.witness if accepted else None, is_agreed, withdraws, held)
 
 
 def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:

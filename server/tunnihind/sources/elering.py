@@ -90,7 +90,7 @@ class EleringPrices:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # `end` is the last second of the day, because an answer includes the period that starts at `end`.
+            # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
@@ -119,7 +119,10 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read a zone's rows one by one, and note the unreadable rows. Stop at a row without a readable time."""
+    """Read a zone's rows one by one, and note the unreadable rows.
+
+    If the time of an unreadable row can't be read either, read no further rows.
+    """
     if memoryview(raw).nbytes > _MAX_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MAX_BYTES} bytes")])
     try:

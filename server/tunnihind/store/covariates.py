@@ -90,7 +90,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        The forecasts that `passing` marks are left out, unless a row is damaged.
+        `passing` returns True for the forecasts to leave out. If a row is damaged, no forecast is left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -106,9 +106,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return all covariate forecasts that `passing` does not mark, each with its covariate's name.
+        """Return the covariate forecasts for which `passing` returns False, each with its covariate's name.
 
-        If a row is damaged, return None. To save memory, the values of marked forecasts are not unpacked.
+        If a row is damaged, return None. To save memory, the values of all other forecasts are not unpacked.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -237,7 +237,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Map each instant of issue to the stored forecast, from the first instant in `issues` to the last."""
+    """Return the stored forecasts from the first to the last issue in `issues`, keyed by their issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

@@ -56,7 +56,8 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        The covariate forecasts that `passing` marks are left out, unless a row is damaged. Raises StoreError.
+        `passing` returns True for the covariate forecasts to leave out. If a row is damaged, no forecast is left out.
+        Raises StoreError.
         """
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 

@@ -26,8 +26,8 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` is the day's cheapest period that has not ended, and `dearest` is the day's most expensive one. If the
-    day has several such periods, the first counts. If no price ahead is known, `cheapest` and `dearest` are None.
+    `cheapest` and `dearest` are the cheapest and the most expensive of the day's periods that have not ended. Among
+    equal prices, the first counts. If no price ahead is known, `cheapest` and `dearest` are None.
     `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
     forecast, `mean_range` is None.
 

@@ -6,27 +6,27 @@ expensive if its price is far above the day's mean price, and also above the usu
 
 The following figures come from pages made at 09:00 UTC on 365 days of 2025, with 24% VAT in all prices.
 
-Half of the hours that the page called cheap cost at most 43% of the usual price, and 99% of these hours cost at most
-89% of it. Half of the hours that the page called expensive cost at least 170% of the usual price, and 99% of these
-hours cost at least 110% of it. If the forecast's median for an hour was below zero, the price fell below zero in only 3
-of 10 cases.
+Half of the cheap hours cost at most 43% of the usual price, and 99% of the cheap hours cost at most 89% of it. Half of
+the expensive hours cost at least 170% of the usual price, and 99% of the expensive hours cost at least 110% of it. If
+the forecast's median for an hour was below zero, the price fell below zero in only 3 of 10 cases.
 
-`tests/benchmarks/bench_outlook.py` counted the pages with each sentence, and how often the sentence came true:
+For each sentence, `tests/benchmarks/bench_outlook.py` counted the pages that contained it, and the share of these pages
+on which it came true:
 
-| sentence | days ahead | pages | came true if the named prices were | share |
+| sentence | days ahead | pages | the sentence came true if | share |
 |---|---|---|---|---|
-| cheap hours | 1 | 239 | below the day's mean price | 100% |
-| cheap hours | 1 | 239 | at least 15% below the day's mean price | 95% |
-| expensive hours | 1 | 313 | above the day's mean price | 100% |
-| expensive hours | 1 | 313 | at least 15% above the day's mean price | 96% |
-| cheaper than usual | 1 | 102 | below the usual price on average | 97% |
-| cheaper than usual | 2 | 90 | below the usual price on average | 89% |
-| more expensive than usual | 1 | 76 | above the usual price on average | 100% |
-| more expensive than usual | 2 | 67 | above the usual price on average | 93% |
-| close to zero | 1 | 82 | below 1.24 c/kWh on average | 93% |
-| close to zero | 2 | 55 | below 1.24 c/kWh on average | 89% |
-| may be very expensive | 2 | 54 | above twice the usual price in an hour | 78% |
-| may be very expensive | 2 | 54 | in an hour, above all prices of the two weeks before | 33% |
+| cheap hours | 1 | 239 | the named hours cost less than the day's mean price | 100% |
+| cheap hours | 1 | 239 | the named hours cost at least 15% less than the day's mean price | 95% |
+| expensive hours | 1 | 313 | the named hours cost more than the day's mean price | 100% |
+| expensive hours | 1 | 313 | the named hours cost at least 15% more than the day's mean price | 96% |
+| cheaper than usual | 1 | 102 | the day's mean price was below the usual price | 97% |
+| cheaper than usual | 2 | 90 | the day's mean price was below the usual price | 89% |
+| more expensive than usual | 1 | 76 | the day's mean price was above the usual price | 100% |
+| more expensive than usual | 2 | 67 | the day's mean price was above the usual price | 93% |
+| close to zero | 1 | 82 | the mean price of the named hours was below 1.24 c/kWh | 93% |
+| close to zero | 2 | 55 | the mean price of the named hours was below 1.24 c/kWh | 89% |
+| may be very expensive | 2 | 54 | an hour cost more than twice the usual price | 78% |
+| may be very expensive | 2 | 54 | an hour cost more than all hours of the two weeks before | 33% |
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_written_to_costs_a_warning(tmp_path: Path, capl
     kept = files(tmp_path)
     kept.keep("a past", LEARNT)
     assert kept.find("a past") is None
-    assert "the forecast learns the data again whenever it needs them" in caplog.text
+    assert "the model computes them again whenever it needs them" in caplog.text
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

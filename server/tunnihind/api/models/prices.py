@@ -196,7 +196,7 @@ class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """The price history for the dashboard, and a series of forecasts without gaps from the past to the future."""
+    """The dashboard's price history and forecasts. The forecasts cover past and future hours without a gap."""
 
     now: Now
     last_refresh: LastRefresh = None

@@ -44,10 +44,11 @@ def weather_columns(
     """Return a driver's columns, computed from the forecasts issued on the days `issue`.
 
     The returned columns hold 0 for missing values. `values` holds the driver's vintages and `anomaly` their anomalies,
-    both of shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation. The columns hold
-    hourly anomalies and daily means of the days from `target` - `lead` to `target`, and the mean of the week up to
-    `target` - `lead`. Two columns hold the anomalies of the hour before and of the hour after. One column holds
-    `values` times `sun`, or 0 at night.
+    both of shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation. Some columns hold the
+    hourly anomalies of the days `target` and `target` - `lead`, and their difference. Other columns hold the daily
+    means of the anomalies from day `target` - `lead` to day `target`. One column holds the mean anomaly of the seven
+    days up to `target` - `lead`. Two columns hold the anomalies of the hour before and of the hour after. One column
+    holds `values` times `sun`, or 0 at night.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

@@ -1,4 +1,4 @@
-"""Weights past errors by price level.
+"""Gives a past error more weight if the price level was similar.
 
 A past forecast's error says more about a new forecast if both forecasts are at a similar price level (localized
 conformal prediction: Guan 2023, Biometrika 110(1)).

@@ -146,7 +146,7 @@ class _Fresh:
     def far(self) -> Iterator[dict[str, Singles]]:
         """Yield the vintages of the covariates whose forecasts reach several days ahead, in the groups of `by_part`.
 
-        A vintage has shape (issue days, ages, 24).
+        The vintages of a covariate are an array of shape (issue days, ages, 24).
         """
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), is_far=True)

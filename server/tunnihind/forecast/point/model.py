@@ -16,7 +16,7 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
+    """A model fitted for some leads. A fit must be an immutable dataclass of arrays, numbers and mappings."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
         """Return the forecasts of the n rows, and further numbers from which the model learns, shape (k, n, 24).

@@ -67,9 +67,8 @@ class IssuedHours:
 class LearntShares:
     """The sums from which the regression computes the coefficients of the slope's predictors.
 
-    The arrays begin with the day `first`. `moments` (days, 3, 3) holds the product of every two predictors, summed over
-    each day with weights. `with_slope` (days, 3) holds the product of each predictor and the slope, also summed over
-    each day with weights.
+    The arrays begin with the day `first`. `moments` (days, 3, 3) holds each day's weighted sum of the products of
+    two predictors. `with_slope` (days, 3) holds each day's weighted sum of the products of a predictor and the slope.
     """
 
     first: date
