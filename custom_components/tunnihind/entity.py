@@ -63,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Only some plans have these entities. For each entity's key, the function returns whether a plan with the given form
-# has the entity.
+# The keys of the entities that only some plans have. The function returns whether a plan with the given form has the
+# entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),

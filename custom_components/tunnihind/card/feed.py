@@ -201,7 +201,7 @@ def async_register(hass: HomeAssistant) -> None:
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
 @callback
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Subscribe a card to the contents of an entry, which `CardContents` describes.
+    """Subscribe a card to the `CardContents` of a config entry.
 
     The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
     no entry, the card shows the oldest entry that is not a rehearsal. If all entries are rehearsals, the card shows the

@@ -71,7 +71,10 @@ class Ledger:
         )
 
     def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add settled prices in EUR/kWh. `hours` maps the start of each hour to the prices of its four quarters."""
+        """Add settled prices in EUR/kWh to the ledger.
+
+        `hours` maps the start of each hour to the prices of its four quarters.
+        """
         self._prices.note_hours(hours)
 
     def as_dict(self) -> dict[str, Any]:

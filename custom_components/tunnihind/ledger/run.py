@@ -153,7 +153,7 @@ class StartedWindow:
     def energy(self, until: int) -> Mapping[Piece, float]:
         """Return the energy in kWh of each slice in `slices(until)`. Slices with unknown energy are left out."""
         if self.meter:
-            return self.readings
+            return {one: kwh for one, kwh in self.readings.items() if one[1] <= until}
         if self.power_kw is None:
             return {}
         used: dict[Piece, float] = {}

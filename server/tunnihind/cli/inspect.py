@@ -80,7 +80,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
         unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
-        damaged=tuple(str(damaged) for damaged in store.database.damage),
+        damaged=tuple(store.database.damage),
     )
 
 

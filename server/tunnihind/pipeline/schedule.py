@@ -90,7 +90,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """The cadence of a covariate source, and the missing months or days of its history."""
+    """When to request a covariate source, and the missing months or days of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()

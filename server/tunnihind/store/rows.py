@@ -11,7 +11,7 @@ import reprlib
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from itertools import chain
 from types import GenericAlias
 from typing import Annotated, Any, Final
 
@@ -67,39 +67,27 @@ class Shape(msgspec.Struct, array_like=True, gc=False):
     """A row of a table, with a field for each column in the order of the columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
-    """The table, the primary key and the problem of a damaged row."""
-
-    table: str
-    key: str
-    problem: str
-
-    def __str__(self) -> str:
-        return f"the row of {self.table} with {self.key} is damaged: {self.problem}"
-
-
 class DamageLog:
-    """The damaged rows that were found in a database. Each damaged row is logged once."""
+    """The damaged rows that were found in a database, a line for each row. Each line is logged once."""
 
     def __init__(self) -> None:
-        self._met: dict[Damaged, None] = {}
+        self._lines: dict[str, dict[str, None]] = {}
         self._lock = threading.Lock()
 
-    def __iter__(self) -> Iterator[Damaged]:
-        return iter(tuple(self._met))
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable([*lines] for lines in [*self._lines.values()])
 
-    def note(self, damaged: Damaged) -> None:
-        """Log a damaged row that has not been logged yet."""
+    def note(self, table: str, key: str, problem: str) -> None:
+        """Log a damaged row that has not been logged yet. After 20 rows of a table, only say that there are more."""
+        line = f"the row of {table} with {key} is damaged: {problem}"
         with self._lock:
-            named = sum(met.table == damaged.table for met in self._met)
-            if damaged in self._met or named > _MAX_NAMED:
+            lines = self._lines.setdefault(table, {})
+            if line not in lines and len(lines) >= _MAX_NAMED:
+                line = f"more rows of {table} are damaged"
+            if line in lines:
                 return
-            self._met[damaged] = None
-        if named < _MAX_NAMED:
-            _LOG.warning("%s; the row is skipped", damaged)
-        else:
-            _LOG.warning("more damaged rows of %s are skipped", damaged.table)
+            lines[line] = None
+        _LOG.warning("%s; damaged rows are skipped", line)
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
@@ -163,7 +151,7 @@ class TableRows[Row: Shape, Found]:
 
     def note(self, key: str, problem: str) -> None:
         """Log a row that contradicts other rows."""
-        self._damage.note(Damaged(self.table.name, key, problem))
+        self._damage.note(self.table.name, key, problem)
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
         """Log the damaged rows, and return them."""

@@ -247,6 +247,16 @@ def test_damaged_cells_are_named_and_end_nothing(
         assert len(named) == len(set(named)) <= len(values)
 
 
+def test_status_names_twenty_damaged_rows_of_a_table_and_says_that_more_are_damaged(url: str) -> None:
+    with changing(url) as connection:
+        connection.exec_driver_sql("UPDATE prices SET step_s = 7")
+    with Store(url, read_only=True) as store:
+        left_out = [line for line in describe(read_status(store, ESTONIA, NOW, is_past=False)) if "left out" in line]
+    assert len(left_out) == 21
+    assert all("step_s is 7" in line for line in left_out[:20])
+    assert left_out[-1] == "left out    more rows of prices are damaged"
+
+
 @pytest.mark.usefixtures("quick_model")
 @pytest.mark.parametrize("value", DAMAGE.values(), ids=DAMAGE.keys())
 def test_facts_of_which_there_is_one_begin_anew(

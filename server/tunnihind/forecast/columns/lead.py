@@ -47,7 +47,7 @@ class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
     `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
-    otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
+    otherwise 0. At lead L, the rows use the weather forecast that was issued L + `lag` days before the target day.
     `next_day` maps the name of each next-day driver to an array of shape (delivery days, 24). `scale` holds the means
     and standard deviations of the next-day drivers, or is None if `next_day` is empty. `has_second_day` is true if a
     next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2 has no

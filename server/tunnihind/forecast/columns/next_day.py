@@ -77,7 +77,7 @@ class NextDayScale:
 def next_day_name(driver: str) -> str:
     """Return the name of a driver's hourly column.
 
-    At lead 1, the names of all the driver's columns begin with the name of its hourly column.
+    At lead 1, the names of a driver's other columns begin with this name.
     """
     return f"next_day_{driver}"
 

@@ -152,7 +152,7 @@ class _Fresh:
             yield self._read(names, range(self.today + 1), is_far=True)
 
     def near(self) -> dict[str, Singles]:
-        """Return the vintages (delivery days, 24) of the covariates whose forecasts end with the next day."""
+        """Return the vintages (delivery days, 24) of the next-day covariates, whose forecasts end with the next day."""
         found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 

@@ -125,7 +125,7 @@ class PlanScores:
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The saving of plans made from the seven-day mean, divided by the ideal saving."""
+        """The saving of plans made from the mean of the last seven days, divided by the ideal saving."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
