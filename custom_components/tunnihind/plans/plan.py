@@ -85,7 +85,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     The result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
     result gives the reason why the first occurrence with enough time has none.
     """
-    run = _last_run(last, now)
+    run = _last_run(timeline, last, now)
     if run is not None:
         run = (_with_new_prices if settings.kind.is_by_limit else _with_missing_time)(settings, timeline, run, now)
         if now < run.end:
@@ -152,7 +152,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 
     `last` is the result of the previous call of `decide` or `switched_off`.
     """
-    run = _last_run(last, now)
+    run = _last_run(timeline, last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
         return last
     if run is None or run.end <= now:
@@ -160,10 +160,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
     ran = until(run, now)
     if ran is None:
         return NoWindow(Reason.SWITCHED_OFF, last.last_run if last else None)
-    seconds = seconds_of(timeline, ran.pieces)
-    if seconds.total() == _length(ran.pieces):
-        ran = replace(ran, average=_average(seconds))
-    return NoWindow(Reason.SWITCHED_OFF, ran, _after(run.pieces, now))
+    return NoWindow(Reason.SWITCHED_OFF, _with_average(timeline, ran), _after(run.pieces, now))
 
 
 def until(window: Decision, now: int) -> Decision | None:
@@ -205,7 +202,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
     return _WHY_NONE[outcome.reason]
 
 
-def _last_run(last: Outcome | None, now: int) -> Decision | None:
+def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | None:
     """Return the newest window that has begun.
 
     If the clock was set back to a time before the window's span, return None.
@@ -215,18 +212,23 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
     elif isinstance(last, Decision) and last.start <= now < last.end:
         run = replace(last, locked=True, last_run=None)
     elif isinstance(last, NoWindow) and last.last_run is not None:
-        run = _resumed(last.last_run, last.rest, now)
+        run = _resumed(timeline, last.last_run, last.rest, now) if last.rest else last.last_run
     else:
         run = last.last_run if last is not None else None
     return run if run is not None and run.span.opens <= now else None
 
 
-def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
+def _resumed(timeline: Timeline, run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
     """After a plan is switched on again, add the pieces that are still ahead to its window."""
     ahead = _after(rest, now)
-    if ahead != rest:
-        run = replace(run, shortened=True)
-    return replace(run, pieces=_joined(run.pieces, ahead))
+    pieces = _joined(run.pieces, ahead)
+    return _with_average(timeline, replace(run, pieces=pieces, shortened=run.shortened or ahead != rest))
+
+
+def _with_average(timeline: Timeline, window: Decision) -> Decision:
+    """Return the window with the average price of its pieces. If a price is unknown, keep the old average."""
+    seconds = seconds_of(timeline, window.pieces)
+    return replace(window, average=_average(seconds)) if seconds.total() == _length(window.pieces) else window
 
 
 def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:

@@ -151,6 +151,17 @@ def test_the_average_of_a_cut_window_is_of_the_time_that_ran() -> None:
     assert (ran.pieces, ran.average, ran.saving) == (((NIGHT, NIGHT + HOUR_S),), 1.0, None)
 
 
+def test_the_average_of_a_resumed_window_is_of_its_whole_time() -> None:
+    timeline = line(settled(NIGHT, [1.0, 3.0, *[9.0] * 22]))
+    planner = planner_of({"duration": 120})
+    planner.decide(timeline, NIGHT)
+    for enabled in (False, True):
+        change(planner, NIGHT + HOUR_S, enabled=enabled)
+        planner.decide(timeline, NIGHT + HOUR_S)
+    [ran] = planner.windows("plan")
+    assert (ran.pieces, ran.average) == (((NIGHT, NIGHT + 2 * HOUR_S),), 2.0)
+
+
 def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 120, "earliest": "02:00:00", "deadline": "12:00:00"})
