@@ -220,9 +220,8 @@ def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | 
 
 def _resumed(timeline: Timeline, run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
     """After a plan is switched on again, add the pieces that are still ahead to its window."""
-    ahead = _after(rest, now)
-    pieces = _joined(run.pieces, ahead)
-    return _with_average(timeline, replace(run, pieces=pieces, shortened=run.shortened or ahead != rest))
+    pieces = _joined(run.pieces, _after(rest, now))
+    return _with_average(timeline, replace(run, pieces=pieces, shortened=_length(pieces) < run.asked_s))
 
 
 def _with_average(timeline: Timeline, window: Decision) -> Decision:

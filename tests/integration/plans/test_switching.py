@@ -195,6 +195,7 @@ def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
     outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
     assert isinstance(outcome, Decision)
     assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 3 * HOUR_S, NIGHT + 6 * HOUR_S))
+    assert not outcome.shortened
 
 
 def test_planning_again_drops_the_running_window_and_notes_its_time() -> None:
