@@ -337,10 +337,10 @@ def _all_by_limit(
     """Return all time within `bounds` in which the plan may run, as pieces in chronological order.
 
     `bounds` must end at the end of a span. If the last piece continues into the next span, its time in both spans
-    counts towards `min_piece_s`.
+    counts towards `min_piece_s`. If a span ends within a quarter of an hour, no piece uses this quarter.
     """
-    opens, closes = bounds
-    until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
+    opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
+    until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)
     pieces = all_usable(timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, goes_on=goes_on)
     return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
 

@@ -220,6 +220,13 @@ class TestByPriceLimit:
         assert hours(held) == [(23, 24)]
         assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
 
+    def test_no_piece_runs_over_a_deadline_within_a_quarter_of_an_hour(self) -> None:
+        asked = plan(kind="below", price_cap=10, min_piece=60, deadline="00:10:00")
+        timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 23]))
+        began = decide(asked, timeline, clock(20))
+        assert hours(began) == [(22, 24)]
+        assert isinstance(decide(asked, timeline, clock(24.25), decide(asked, timeline, clock(22), began)), NoWindow)
+
     def test_windows_of_all_published_days_are_known(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60)
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))
