@@ -194,11 +194,10 @@ class _Fresh:
 def newest_whole_day(prices: PriceSeries) -> date | None:
     """Return the newest delivery day with all prices known. If the newest 14 days are all incomplete, return None."""
     newest = prices.newest_day
-    for back in range(_LATE_DAYS if newest is not None else 0):
-        day = newest - timedelta(days=back) if newest is not None else None
-        if day is not None and prices.between(day_start(day), day_end(day)).is_whole:
-            return day
-    return None
+    if newest is None:
+        return None
+    days = (newest - timedelta(days=back) for back in range(_LATE_DAYS))
+    return next((day for day in days if prices.between(day_start(day), day_end(day)).is_whole), None)
 
 
 def _first_priced_day(prices: PriceSeries) -> date:
