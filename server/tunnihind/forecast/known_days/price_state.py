@@ -76,7 +76,8 @@ class PriceState:
             return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
 
         eur_mwh = laid(market.zone)
-        own = _filled_forward(to_scale(eur_mwh))
+        target = to_scale(eur_mwh)
+        own = _filled_forward(target)
         neighbours = {}
         for zone in market.neighbours:
             price = laid(zone)
@@ -85,7 +86,7 @@ class PriceState:
         shape = own - own.mean(axis=1, keepdims=True)
         return cls(
             eur_mwh=eur_mwh,
-            target=to_scale(eur_mwh),
+            target=target,
             own=own,
             neighbours=neighbours,
             mean={days: trailing_mean(own, days) for days in MEAN_DAYS},
