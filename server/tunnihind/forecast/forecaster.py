@@ -85,7 +85,7 @@ class TieredForecaster:
         """
         task = self._task(known)
         if task is None:
-            return self._last_weeks_mean().forecast(known)
+            return LastWeeksMean(self.market).forecast(known)
         start_ts = floor_hour(known.as_of) + HOUR_S
         first, today = delivery_day(start_ts), delivery_day(known.as_of)
         newest_day = known.prices.of(self.market.zone).newest_day
@@ -185,12 +185,9 @@ class TieredForecaster:
             by_day[days.grid.day(row)] = percentiles_of(p50, actual, replayed.issued, self.market.limits)[:, 0]
         return by_day
 
-    def _last_weeks_mean(self) -> LastWeeksMean:
-        return LastWeeksMean(self.market)
-
     def _mean_of_last_weeks(self, known: Known) -> Floats:
         """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
-        run = self._last_weeks_mean().forecast(known)
+        run = LastWeeksMean(self.market).forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
