@@ -83,7 +83,7 @@ class Replays:
     The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
     """
 
-    def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
+    def __init__(self, model: PointModel, keeper: LearntKeeper | None) -> None:
         """Prepare to replay `model`. A `keeper` keeps the replays for other processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
