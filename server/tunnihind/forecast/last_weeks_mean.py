@@ -17,7 +17,7 @@ from tunnihind.market import HOUR_S, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]
 
-TIER: Final = "last-weeks-mean"
+_TIER: Final = "last-weeks-mean"
 
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
@@ -67,7 +67,7 @@ class LastWeeksMean:
         percentiles = by_hour(self._percentiles(history, days), days)
         return Run.of(
             made_at=known.as_of,
-            tier=TIER,
+            tier=_TIER,
             zone=self.market.zone,
             step_s=HOUR_S,
             start_ts=start_ts,
