@@ -51,13 +51,13 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
-def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
+def _start_asked(data: Mapping[str, Any], now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `earliest`. Raises Refusal if the first hour of the
+    The import begins on the day that the call names, but not before `EARLIEST`. Raises Refusal if the first hour of the
     import has not passed at `now` (UTC seconds).
     """
-    day: date = max(data.get(ATTR_START, earliest), earliest)
+    day: date = max(data.get(ATTR_START, EARLIEST), EARLIEST)
     start = instant_of(day, time.min)
     if start + HOUR_S > now:
         raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
@@ -88,7 +88,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
-    start = start_asked(call.data, EARLIEST, now)
+    start = _start_asked(call.data, now)
     metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
     async with import_lock(hass):
         prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
@@ -112,7 +112,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
-    start = start_asked(call.data, EARLIEST, now)
+    start = _start_asked(call.data, now)
     energy_id = call.data[ATTR_ENERGY]
     name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
     metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)

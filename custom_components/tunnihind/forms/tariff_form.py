@@ -169,7 +169,7 @@ class RowForm:
         return _CONTRACT if self.package is Package.OWN else {**_CONTRACT, NETWORK: {}}
 
     def _fees(self, name: str) -> tuple[str, ...]:
-        has_peaks = self.package is not Package.OWN and self._network_rates(self.package).peak is not None
+        has_peaks = self.package is not Package.OWN and self._network_rates.peak is not None
         return {
             SUPPLY: _SUPPLY_FEES,
             NETWORK: (*_NETWORK_FEES, *(_PEAK_FEES if has_peaks else ())),
@@ -289,7 +289,7 @@ class RowForm:
         fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
         if self.package is Package.OWN:
             return fees
-        rates = self._network_rates(self.package)
+        rates = self._network_rates
         network = {
             "network_day": rates.day,
             "network_night": rates.night,
@@ -298,8 +298,9 @@ class RowForm:
         }
         return fees | {key: rate for key, rate in network.items() if rate is not None}
 
-    def _network_rates(self, package: Package) -> NetworkRates:
-        return nearest_rate(self.price_lists.packages[package], self.day).rate
+    @property
+    def _network_rates(self) -> NetworkRates:
+        return nearest_rate(self.price_lists.packages[self.package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values of the placeholders in the form's texts, in the given language.

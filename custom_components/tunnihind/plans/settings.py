@@ -208,7 +208,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
-    if not _flag(data, "split"):
+    if not _is_split(data):
         return {}
     return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
 
@@ -273,11 +273,11 @@ def _meter(data: Mapping[str, Any]) -> str | None:
     return meter
 
 
-def _flag(data: Mapping[str, Any], field: str) -> bool:
-    flag = data.get(field, False)
-    if flag not in (True, False):
-        raise ValueError(f"{field}: {flag!r} is neither true nor false")
-    return bool(flag)
+def _is_split(data: Mapping[str, Any]) -> bool:
+    split = data.get("split", False)
+    if split not in (True, False):
+        raise ValueError(f"split: {split!r} is neither true nor false")
+    return bool(split)
 
 
 def _wall_time(data: Mapping[str, Any], field: str) -> time | None:
