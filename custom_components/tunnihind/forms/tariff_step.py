@@ -26,7 +26,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..prices.billing import Resolution
 from ..prices.days import local
-from ..prices.rates import Package, Part
+from ..prices.rates import Package
 from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
 from ..prices.zones import Zone
@@ -49,10 +49,9 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The parts of a price, in the order in which the preview lists them.
+# The parts of a price in the preview that are not in `Part`.
 MARKET: Final = "market"
 VAT: Final = "vat"
-LINES: Final = (MARKET, *Part, VAT)
 # The translation keys for the names of a price's parts begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 # The translation keys of sentences that depend on the zone begin with this text.
