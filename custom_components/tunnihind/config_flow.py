@@ -42,9 +42,9 @@ from .prices.zones import CONF_ZONE, Zone, zone_of
 from .server.client import Server, fetch_server, server_url, with_quarters, without_password
 from .server.clock import home_now
 
-EXAMPLE_URL: Final = "http://192.168.1.10:8080"
+_EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # The address of a server that runs on Home Assistant's own computer and uses the default port.
-LOCAL_URL: Final = "http://localhost:8080"
+_LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
 # The question about the network package. Without a package, the household's prices are market prices with VAT.
@@ -60,7 +60,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
-        self._text_values = {"example": EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
+        self._text_values = {"example": _EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
         self._answers: dict[str, Any] = {}
         self._package: Package | None = None
 
@@ -84,7 +84,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
-            return self._address_form("user", schema, user_input or {CONF_URL: LOCAL_URL})
+            return self._address_form("user", schema, user_input or {CONF_URL: _LOCAL_URL})
         self._note_answers(user_input)
         self._found = server
         return await self._continue_with_server()

@@ -46,7 +46,7 @@ COSTS_SCHEMA: Final = PRICES_SCHEMA.extend({vol.Required(ATTR_ENERGY): cv.string
 _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
-def import_lock(hass: HomeAssistant) -> asyncio.Lock:
+def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
     """Return the lock that prevents two imports at the same time."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
@@ -90,7 +90,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     now = coordinator.clock.now()
     start = _start_asked(call.data, now)
     metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
-    async with import_lock(hass):
+    async with _import_lock(hass):
         prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
@@ -116,7 +116,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     energy_id = call.data[ATTR_ENERGY]
     name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
     metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
-    async with import_lock(hass):
+    async with _import_lock(hass):
         energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
         found = costs(energy, await paid.of(sorted(energy.hours)))
         stored = await stored_costs(hass, metadata["statistic_id"])

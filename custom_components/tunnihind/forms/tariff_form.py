@@ -33,7 +33,7 @@ PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
 # The name of a row of fees that has no date.
-UNDATED_ROW: Final = "beginning"
+_UNDATED_ROW: Final = "beginning"
 
 SUPPLY: Final = "supply"
 NETWORK: Final = "network"
@@ -85,7 +85,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 def name_of(row: Row) -> str:
     """Return the name of a row: the date from which the row's fees apply."""
-    return row.get(VALID_FROM) or UNDATED_ROW
+    return row.get(VALID_FROM) or _UNDATED_ROW
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:
@@ -108,7 +108,7 @@ def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
-def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+def _figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the typed figures from all sections of the form in one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
@@ -188,7 +188,7 @@ class RowForm:
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
         """Collect the typed figures from all sections of the form in one mapping, and convert prices to c/kWh."""
-        figures = figures_of(user_input)
+        figures = _figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
             for key, value in figures.items()

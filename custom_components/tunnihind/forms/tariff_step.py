@@ -98,7 +98,7 @@ class CurrentPeriod:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenForm:
+class _OpenForm:
     """A form that somebody is filling in.
 
     `contract` contains the settings that apply to all rows of fees. `period` returns the current period, whose price
@@ -124,7 +124,7 @@ class OpenForm:
         return tariff.charges(period.start)
 
 
-_OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
+_OPEN: Final[HassKey[dict[str, _OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
@@ -276,7 +276,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        open_form = OpenForm(self._form, self._contract, self._period)
+        open_form = _OpenForm(self._form, self._contract, self._period)
         self.hass.data.setdefault(_OPEN, {})[self.flow_id] = open_form
         return self.async_show_form(
             step_id=step_id,

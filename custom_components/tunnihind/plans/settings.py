@@ -13,7 +13,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The names of weekdays in a plan's form, in the order of Python's `date.weekday()`."""
 
-DEFAULT_DURATION_MIN: Final = 180
+_DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
 MAX_DAYS: Final = 3
@@ -192,7 +192,7 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 def _length(data: Mapping[str, Any]) -> dict[str, Any]:
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
-        duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+        duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     else:
         duration_s = _quarters_for(energy, power) * QUARTER_S
     return {
