@@ -15,7 +15,6 @@ from homeassistant.config_entries import (
 )
 from homeassistant.const import CONF_URL
 from homeassistant.core import callback
-from homeassistant.data_entry_flow import AbortFlow
 from homeassistant.helpers.selector import (
     SelectOptionDict,
     SelectSelector,
@@ -43,9 +42,9 @@ from .prices.zones import CONF_ZONE, Zone, zone_of
 from .server.client import Server, fetch_server, server_url, with_quarters, without_password
 from .server.clock import home_now
 
-EXAMPLE_URL: Final = "http://192.168.1.10:8080"
+_EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # The address of a server that runs on Home Assistant's own computer and uses the default port.
-LOCAL_URL: Final = "http://localhost:8080"
+_LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
 # The question about the network package. Without a package, the household's prices are market prices with VAT.
@@ -61,7 +60,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
-        self._text_values = {"example": EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
+        self._text_values = {"example": _EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
         self._answers: dict[str, Any] = {}
         self._package: Package | None = None
 
@@ -85,7 +84,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
-            return self._address_form("user", schema, user_input or {CONF_URL: LOCAL_URL})
+            return self._address_form("user", schema, user_input or {CONF_URL: _LOCAL_URL})
         self._note_answers(user_input)
         self._found = server
         return await self._continue_with_server()
@@ -170,7 +169,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
             return self.async_abort(reason="already_configured")
-        self._abort_if_address_is_taken(server, but=entry)
+        if any(other is not entry and other.data[CONF_URL] == server.url for other in self._entries_like(server)):
+            return self.async_abort(reason="already_configured")
         self._found = server
         if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
             return self._store_address()
@@ -244,15 +244,16 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
         """Return the server's zones that can still be added, because no entry has their id or address."""
-        entries = self._async_current_entries(include_ignore=False)
-        ids = {entry.unique_id for entry in entries}
-        # A live server and a rehearsal may share an address, so an address is taken only if an entry of the same kind
-        # has it.
-        alike = (entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal)
-        urls = {entry.data[CONF_URL] for entry in alike}
+        ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
+        urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [
             zone for zone, url in server.addresses.items() if server.unique_id_of(zone) not in ids and url not in urls
         ]
+
+    def _entries_like(self, server: Server) -> list[ConfigEntry]:
+        """Return the entries of the same kind. A live server and a rehearsal may share an address."""
+        entries = self._async_current_entries(include_ignore=False)
+        return [entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
         """Return `zones`, with the zone of Home Assistant's country first."""
@@ -325,13 +326,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             errors=self._errors,
             description_placeholders=self._text_values,
         )
-
-    def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """End the flow if another entry of the same kind (live or rehearsal) has the address of `server`."""
-        for entry in self._async_current_entries(include_ignore=False):
-            same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
-            if entry is not but and same_kind and entry.data[CONF_URL] == server.url:
-                raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
         has_packages = bool(price_lists_of(self._found.zone).packages)

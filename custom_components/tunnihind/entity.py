@@ -37,7 +37,7 @@ from .prices.billing import selling_from
 SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
-SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
+_SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
 # In plans for high prices, some entities have special names, whose translation keys begin with this prefix.
@@ -276,7 +276,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
         if not has_entity(plan.data, key)
     }
     if selling_from(entry.options) is None:
-        unfitting |= {f"{entry.entry_id}_{key}" for key in SELLING_KEYS}
+        unfitting |= {f"{entry.entry_id}_{key}" for key in _SELLING_KEYS}
     registry = er.async_get(hass)
     for registered in er.async_entries_for_config_entry(registry, entry.entry_id):
         if registered.unique_id in unfitting:

@@ -17,8 +17,8 @@ from .prices.rates import Part
 from .server.client import without_password
 from .server.polling import Problem
 
-SERVER_TOO_OLD: Final = "server_too_old"
-RATES_OUTDATED: Final = "rates_outdated"
+_SERVER_TOO_OLD: Final = "server_too_old"
+_RATES_OUTDATED: Final = "rates_outdated"
 _LASTING: Final = (
     Problem.SERVER_UNREACHABLE,
     Problem.PRICES_LATE,
@@ -28,7 +28,7 @@ _LASTING: Final = (
     Problem.REHEARSAL_OVER,
     Problem.OTHER_ZONE,
 )
-KEYS: Final = (*_LASTING, SERVER_TOO_OLD, RATES_OUTDATED)
+KEYS: Final = (*_LASTING, _SERVER_TOO_OLD, _RATES_OUTDATED)
 
 
 @callback
@@ -65,9 +65,9 @@ def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
     if coordinator.contact.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
-        found.add(SERVER_TOO_OLD)
+        found.add(_SERVER_TOO_OLD)
     if _outdated_parts(coordinator):
-        found.add(RATES_OUTDATED)
+        found.add(_RATES_OUTDATED)
     return found
 
 

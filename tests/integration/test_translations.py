@@ -29,7 +29,7 @@ from custom_components.tunnihind.forms.tariff_form import RowForm
 from custom_components.tunnihind.plans.outcome import Reason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
-from custom_components.tunnihind.prices.rates import Package
+from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.prices.units import Unit
 from custom_components.tunnihind.server.polling import Problem
@@ -214,7 +214,7 @@ def selectors() -> dict[str, Texts]:
     return {
         **found,
         options_flow.ROW: {"options": {"beginning"}},
-        "part": {"options": set(tariff_step.LINES)},
+        "part": {"options": {tariff_step.MARKET, *Part, tariff_step.VAT}},
         "period": {"options": set(Resolution)},
         "plan_changes": {"options": {"hint"}},
         "tariff_sentence": {"options": {"disputed", "filled_in", "own"}},

@@ -85,7 +85,7 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
     `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
     and ends with the last known price. Raises Refusal if the end is not after the start.
     """
-    known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
+    known_until = prices.timeline.known_until or prices.now
     start = instant(data[first]) if first in data else prices.now
     end = instant(data[last]) if last in data else max(known_until, start + 1)
     if end <= start:

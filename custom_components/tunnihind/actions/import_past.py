@@ -46,18 +46,18 @@ COSTS_SCHEMA: Final = PRICES_SCHEMA.extend({vol.Required(ATTR_ENERGY): cv.string
 _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
-def import_lock(hass: HomeAssistant) -> asyncio.Lock:
+def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
     """Return the lock that prevents two imports at the same time."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
-def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
+def _start_asked(data: Mapping[str, Any], now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `earliest`. Raises Refusal if the first hour of the
+    The import begins on the day that the call names, but not before `EARLIEST`. Raises Refusal if the first hour of the
     import has not passed at `now` (UTC seconds).
     """
-    day: date = max(data.get(ATTR_START, earliest), earliest)
+    day: date = max(data.get(ATTR_START, EARLIEST), EARLIEST)
     start = instant_of(day, time.min)
     if start + HOUR_S > now:
         raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
@@ -88,9 +88,9 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
-    start = start_asked(call.data, EARLIEST, now)
+    start = _start_asked(call.data, now)
     metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
-    async with import_lock(hass):
+    async with _import_lock(hass):
         prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
@@ -112,11 +112,11 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
-    start = start_asked(call.data, EARLIEST, now)
+    start = _start_asked(call.data, now)
     energy_id = call.data[ATTR_ENERGY]
     name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
     metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
-    async with import_lock(hass):
+    async with _import_lock(hass):
         energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
         found = costs(energy, await paid.of(sorted(energy.hours)))
         stored = await stored_costs(hass, metadata["statistic_id"])

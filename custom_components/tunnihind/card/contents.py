@@ -111,7 +111,7 @@ _STATES: Final[Mapping[ConfigEntryState, State]] = {
 }
 
 
-def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBeginning:
+def beginning(entry: TunnihindConfigEntry, *, removed: bool) -> CardBeginning:
     """Return the card's contents for an entry that is not loaded."""
     if removed:
         return CardBeginning(state=State.REMOVED)

@@ -30,7 +30,7 @@ from ..prices.days import day_at
 from .columns import Columns, PriceColumns, columns_of, price_columns
 from .contents import CardBeginning, CardContents, Contents, beginning
 
-CURRENT_PRICE: Final = "current_price"
+_CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
 # Contents without the field `prices` show only the entry's state, so they need no check of the user's rights.
 _PRICES: Final = "prices"
@@ -140,7 +140,7 @@ class _CardSubscription:
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
-        if not self._may_read(Platform.SENSOR, self._entry_id, CURRENT_PRICE):
+        if not self._may_read(Platform.SENSOR, self._entry_id, _CURRENT_PRICE):
             return {}
         if not self._may_read(Platform.SENSOR, self._entry_id, SELLING_PRICE):
             readable["selling"] = None
@@ -247,7 +247,7 @@ def _readable_entry(
     entry = _entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))
-    elif not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{CURRENT_PRICE}"):
+    elif not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{_CURRENT_PRICE}"):
         raise Unauthorized(permission=POLICY_READ, config_entry_id=entry.entry_id)
     return entry
 

@@ -37,7 +37,7 @@ from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
 # If the price stays negative for less than this many seconds, `PriceTurnedNegative` doesn't fire.
-WORTH_SWITCHING_S: Final = 2 * QUARTER_S
+_WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
@@ -57,7 +57,7 @@ class TunnihindTrigger(EntityTriggerBase):
     @classmethod
     async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
         checked = await super().async_validate_config(hass, config)
-        check_target(hass, checked[CONF_TARGET], {cls._translation_key, cls._kind_if_named or cls._translation_key})
+        _check_target(hass, checked[CONF_TARGET], {cls._translation_key, cls._kind_if_named or cls._translation_key})
         return checked
 
     def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
@@ -135,9 +135,9 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
     def is_valid_transition(self, from_state: State, to_state: State) -> bool:
         if not super().is_valid_transition(from_state, to_state):
             return False
-        clock = clock_of(self._hass, to_state.entity_id)
+        clock = _clock_of(self._hass, to_state.entity_id)
         end = datetime.fromisoformat(to_state.attributes["end"]).timestamp()
-        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= WORTH_SWITCHING_S
+        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= _WORTH_SWITCHING_S
 
 
 class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
@@ -191,7 +191,7 @@ class TunnihindCondition(EntityStateConditionBase):
     @classmethod
     async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
         checked = await super().async_validate_config(hass, config)
-        check_target(hass, checked[CONF_TARGET], {cls._translation_key})
+        _check_target(hass, checked[CONF_TARGET], {cls._translation_key})
         return checked
 
     @override
@@ -229,7 +229,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
     }
 
 
-def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
+def _check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
 
     Without this check, an automation would silently ignore a wrong device or entity. The areas, floors and labels in a
@@ -249,7 +249,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
             raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
 
 
-def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
+def _clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
     """Return the clock of the entity's config entry. If the config entry is not loaded, return None."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)

@@ -63,6 +63,6 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
     )
 
 
-def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
+def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
     """Combine `fields` into a foldable section of a form."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

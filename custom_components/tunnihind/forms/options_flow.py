@@ -60,7 +60,7 @@ def selling_form(unit: Unit) -> vol.Schema:
     )
 
 
-def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+def _selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the values that the selling form shows at first, or an empty mapping if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
@@ -71,7 +71,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     return {SELLS: True, RESOLUTION: contract[RESOLUTION], **figures, **dated}
 
 
-def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
     The typed deductions replace only stored deductions with the same first day. If the household no longer sells
@@ -145,8 +145,8 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         """Ask whether the household sells electricity, and how much the buyer keeps."""
         unit = unit_of(self._options)
         if user_input is not None:
-            return self.async_create_entry(data=selling_options(self._options, user_input, unit))
-        schema = self.add_suggested_values_to_schema(selling_form(unit), selling_suggested(self._options, unit))
+            return self.async_create_entry(data=_selling_options(self._options, user_input, unit))
+        schema = self.add_suggested_values_to_schema(selling_form(unit), _selling_suggested(self._options, unit))
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

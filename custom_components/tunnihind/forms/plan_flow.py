@@ -48,7 +48,7 @@ _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёв
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
-async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
+async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
     """Return a Markdown list of the changes that entities and actions made to the plan.
 
     Each line begins with the label of the changed field in the form. If there are no changes, return an empty string.
@@ -118,7 +118,7 @@ class PlanFlow(ConfigSubentryFlow):
         """Change a plan."""
         subentry = self._get_reconfigure_subentry()
         form = form_of(subentry.data)
-        hint = {"changes": await changes_hint(self.hass, self._steered(), self._unit)}
+        hint = {"changes": await _changes_hint(self.hass, self._steered(), self._unit)}
         if user_input is None:
             values = suggested(subentry.title, subentry.data, self._unit)
             return self._form("reconfigure", form, values, placeholders=hint)

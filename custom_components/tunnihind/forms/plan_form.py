@@ -144,7 +144,7 @@ KIND_FORM: Final = vol.Schema(
 )
 
 
-def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
+def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ()) -> vol.Schema:
     """Return the schema of a plan's form with prices in `unit`. The sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),

@@ -33,7 +33,7 @@ PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
 # The name of a row of fees that has no date.
-UNDATED_ROW: Final = "beginning"
+_UNDATED_ROW: Final = "beginning"
 
 SUPPLY: Final = "supply"
 NETWORK: Final = "network"
@@ -85,7 +85,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 def name_of(row: Row) -> str:
     """Return the name of a row: the date from which the row's fees apply."""
-    return row.get(VALID_FROM) or UNDATED_ROW
+    return row.get(VALID_FROM) or _UNDATED_ROW
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:
@@ -108,7 +108,7 @@ def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
-def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+def _figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
     """Collect the typed figures from all sections of the form in one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
@@ -169,7 +169,7 @@ class RowForm:
         return _CONTRACT if self.package is Package.OWN else {**_CONTRACT, NETWORK: {}}
 
     def _fees(self, name: str) -> tuple[str, ...]:
-        has_peaks = self.package is not Package.OWN and self._network_rates(self.package).peak is not None
+        has_peaks = self.package is not Package.OWN and self._network_rates.peak is not None
         return {
             SUPPLY: _SUPPLY_FEES,
             NETWORK: (*_NETWORK_FEES, *(_PEAK_FEES if has_peaks else ())),
@@ -188,7 +188,7 @@ class RowForm:
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
         """Collect the typed figures from all sections of the form in one mapping, and convert prices to c/kWh."""
-        figures = figures_of(user_input)
+        figures = _figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
             for key, value in figures.items()
@@ -289,7 +289,7 @@ class RowForm:
         fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
         if self.package is Package.OWN:
             return fees
-        rates = self._network_rates(self.package)
+        rates = self._network_rates
         network = {
             "network_day": rates.day,
             "network_night": rates.night,
@@ -298,8 +298,9 @@ class RowForm:
         }
         return fees | {key: rate for key, rate in network.items() if rate is not None}
 
-    def _network_rates(self, package: Package) -> NetworkRates:
-        return nearest_rate(self.price_lists.packages[package], self.day).rate
+    @property
+    def _network_rates(self) -> NetworkRates:
+        return nearest_rate(self.price_lists.packages[self.package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values of the placeholders in the form's texts, in the given language.

@@ -26,7 +26,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..prices.billing import Resolution
 from ..prices.days import local
-from ..prices.rates import Package, Part
+from ..prices.rates import Package
 from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
 from ..prices.zones import Zone
@@ -49,10 +49,9 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The parts of a price, in the order in which the preview lists them.
+# The parts of a price in the preview that are not in `Part`.
 MARKET: Final = "market"
 VAT: Final = "vat"
-LINES: Final = (MARKET, *Part, VAT)
 # The translation keys for the names of a price's parts begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 # The translation keys of sentences that depend on the zone begin with this text.
@@ -99,7 +98,7 @@ class CurrentPeriod:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenForm:
+class _OpenForm:
     """A form that somebody is filling in.
 
     `contract` contains the settings that apply to all rows of fees. `period` returns the current period, whose price
@@ -125,7 +124,7 @@ class OpenForm:
         return tariff.charges(period.start)
 
 
-_OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
+_OPEN: Final[HassKey[dict[str, _OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
@@ -277,7 +276,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        open_form = OpenForm(self._form, self._contract, self._period)
+        open_form = _OpenForm(self._form, self._contract, self._period)
         self.hass.data.setdefault(_OPEN, {})[self.flow_id] = open_form
         return self.async_show_form(
             step_id=step_id,

@@ -15,7 +15,7 @@ from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
 # How long a window is kept after its end.
-KEEP_RAN_S: Final = 14 * 24 * HOUR_S
+_KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
@@ -134,4 +134,4 @@ class Planner:
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
-        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]
+        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_RAN_S]

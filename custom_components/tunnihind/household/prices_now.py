@@ -18,7 +18,7 @@ from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whol
 from ..server.answers import Band, ForecastAnswer
 
 # `outlook` should cover a whole day, because prices vary with the time of day.
-OUTLOOK_S: Final = 24 * HOUR_S
+_OUTLOOK_S: Final = 24 * HOUR_S
 # `listed` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days, because
 # the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
 MAX_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
@@ -187,7 +187,7 @@ class PricesNow:
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
-        return tuple(period for period in self.predicted if period.start < begins + OUTLOOK_S)
+        return tuple(period for period in self.predicted if period.start < begins + _OUTLOOK_S)
 
     @cached_property
     def outlook_band(self) -> Band | None:

@@ -12,16 +12,16 @@ from .prices_now import PricesNow
 MINUTE_S: Final = 60
 
 # One or two failed requests to the server are not a problem.
-UNREACHABLE_S: Final = 15 * MINUTE_S
+_UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 # The market publishes prices at about 14:00 local time. The market's rules allow the publication to be delayed until
 # 15:30.
-PUBLISHED_BY: Final = time(15, 30)
+_PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check has the same limit.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
 # If the server's clock is off by less than an hour, the sensors show the prices of a neighbouring hour at worst.
-CLOCK_OFF_S: Final = HOUR_S
+_CLOCK_OFF_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
@@ -29,7 +29,7 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
 
     Late prices and stale forecasts are reported only while the configured server answers.
     """
-    if contact.silence_s(prices.now) >= UNREACHABLE_S:
+    if contact.silence_s(prices.now) >= _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
     elif contact.wrong_server:
         found = [contact.wrong_server]
@@ -41,7 +41,7 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
 
 
 def _data_problems(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
-    if abs(contact.clock_ahead_s) > CLOCK_OFF_S:
+    if abs(contact.clock_ahead_s) > _CLOCK_OFF_S:
         yield Problem.SERVER_CLOCK
     if _prices_are_late(prices):
         yield Problem.PRICES_LATE
@@ -61,7 +61,7 @@ def _prices_are_late(prices: PricesNow) -> bool:
 
 def _published_day(prices: PricesNow) -> Day:
     """Return the newest day whose prices should be published by now."""
-    return prices.tomorrow if prices.now >= instant_of(prices.today.date, PUBLISHED_BY) else prices.today
+    return prices.tomorrow if prices.now >= instant_of(prices.today.date, _PUBLISHED_BY) else prices.today
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:

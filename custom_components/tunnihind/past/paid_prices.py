@@ -81,12 +81,12 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
             return NO_PRICE
         price = tariff.known_price(settled[start], start)
         if price is None:
-            return without_rate(start, tariff)
+            return _without_rate(start, tariff)
         prices.append(price)
     return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
 
 
-def without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
+def _without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
     """Return a `LeftOutHour` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
     return LeftOutHour(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
@@ -148,7 +148,7 @@ class PaidPrices:
 
     async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOutHour]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
-            return {hour: without_rate(hour, self.tariff) for hour in hours}
+            return {hour: _without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
         LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}

@@ -68,16 +68,6 @@ class Status(StrEnum):
     """The plan has no occurrence today or tomorrow."""
 
 
-_WHY_NONE: Final = {
-    Reason.NO_PRICES: Status.NO_PRICES,
-    Reason.TOO_LITTLE_TIME: Status.TOO_LITTLE_TIME,
-    Reason.ABOVE_CAP: Status.ABOVE_CAP,
-    Reason.BELOW_CAP: Status.BELOW_CAP,
-    Reason.NOTHING_NEEDED: Status.DONE,
-    Reason.SWITCHED_OFF: Status.SWITCHED_OFF,
-}
-
-
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
@@ -199,7 +189,8 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
         return Status.DONE
     if not any(spans(settings, now, day_at(now, days_later=1).end)):
         return Status.OFF
-    return _WHY_NONE[outcome.reason]
+    # Every other reason is also a status.
+    return Status.DONE if outcome.reason is Reason.NOTHING_NEEDED else Status(outcome.reason)
 
 
 def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | None:

@@ -13,7 +13,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The names of weekdays in a plan's form, in the order of Python's `date.weekday()`."""
 
-DEFAULT_DURATION_MIN: Final = 180
+_DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
 DEFAULT_MIN_PIECE_MIN: Final = 60
 MAX_DAYS: Final = 3
@@ -192,7 +192,7 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 def _length(data: Mapping[str, Any]) -> dict[str, Any]:
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
-        duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
+        duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     else:
         duration_s = _quarters_for(energy, power) * QUARTER_S
     return {
@@ -208,7 +208,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
-    if not _flag(data, "split"):
+    if not _is_split(data):
         return {}
     return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
 
@@ -273,11 +273,11 @@ def _meter(data: Mapping[str, Any]) -> str | None:
     return meter
 
 
-def _flag(data: Mapping[str, Any], field: str) -> bool:
-    flag = data.get(field, False)
-    if flag not in (True, False):
-        raise ValueError(f"{field}: {flag!r} is neither true nor false")
-    return bool(flag)
+def _is_split(data: Mapping[str, Any]) -> bool:
+    split = data.get("split", False)
+    if split not in (True, False):
+        raise ValueError(f"split: {split!r} is neither true nor false")
+    return bool(split)
 
 
 def _wall_time(data: Mapping[str, Any], field: str) -> time | None:

@@ -70,7 +70,9 @@ def longest_span_s(settings: PlanSettings) -> int:
 
 
 def _span_of(settings: PlanSettings, day: date) -> Span:
-    return _starting_on(settings, day) if settings.deadline is None else _ending_on(settings, day)
+    if settings.deadline is None:
+        return _starting_on(settings, day)
+    return _ending_on(settings, day, settings.deadline)
 
 
 def _starting_on(settings: PlanSettings, day: date) -> Span:
@@ -79,8 +81,7 @@ def _starting_on(settings: PlanSettings, day: date) -> Span:
     return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.days * _DAY, wall)))
 
 
-def _ending_on(settings: PlanSettings, day: date) -> Span:
-    deadline = settings.deadline or time.min
+def _ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     earliest = settings.earliest or deadline
     first = day - (settings.days - (earliest < deadline)) * _DAY
     previous_deadline = instant_of(_chosen(settings, day, -_DAY), deadline)

@@ -168,7 +168,7 @@ class Tariff:
 
     def _charges(self, start: int) -> Charges:
         wall = local(start)
-        row = self.row_on(wall.date())
+        row = self._row_on(wall.date())
         vat_rate = self._vat_rate(row, wall.date())
         if row is None:
             return Charges(vat_rate, (), is_entered=not self.rows)
@@ -178,7 +178,7 @@ class Tariff:
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
         """Return the parts of the price whose rate in `rates.json` is outdated on `day`."""
-        row = self.row_on(day)
+        row = self._row_on(day)
         if row is None:
             return ()
         entries = {part: FEES[part] if part in FEES else NETWORK[row.package] for part in row.from_table}
@@ -188,7 +188,7 @@ class Tariff:
             if part in entries and nearest_rate(entries[part], day).is_outdated_on(day, compared_on=row.compared_on)
         )
 
-    def row_on(self, day: date) -> TariffRow | None:
+    def _row_on(self, day: date) -> TariffRow | None:
         """Return the row of fees that applies on `day`, or None if no row applies."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None

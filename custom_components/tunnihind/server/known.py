@@ -25,7 +25,7 @@ _MARGIN_S: Final = 30
 # 49 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
-ASK_AGAIN_S: Final = HOUR_S
+_ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
@@ -134,7 +134,7 @@ class NewestPricesFetcher:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
         # A negative time since the failed request doesn't count: it means that Home Assistant's clock was set back.
-        if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
+        if self._refused_at is not None and 0 <= home_now() - self._refused_at < _ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:
             quarters = await self._client.forecast(QUARTER_S)

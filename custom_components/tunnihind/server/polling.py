@@ -16,10 +16,10 @@ from .known import History, NewestPricesFetcher, merged
 
 # A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
 # in front of a failed server.
-ANSWER_LIFE_S: Final = HOUR_S
+_ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
 # description.
-ABOUT_LIFE_S: Final = HOUR_S
+_ABOUT_LIFE_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
@@ -67,7 +67,7 @@ class Contact:
 
     def silence_s(self, now: int) -> int:
         """Return the seconds since the server last sent an answer that was less than an hour old."""
-        return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
+        return now - min(self.answered_at, self.answer_made_at + _ANSWER_LIFE_S)
 
 
 class Beginning(Enum):
@@ -229,7 +229,7 @@ class Polling:
         before.
         """
         # A negative time since the last request doesn't count: it means that Home Assistant's clock was set back.
-        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
+        if not at_once and 0 <= home_now() - self._about_asked_at < _ABOUT_LIFE_S:
             return
         try:
             about = await self._client.about() or self.about

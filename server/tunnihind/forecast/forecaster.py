@@ -35,8 +35,8 @@ from tunnihind.market import (
     iso_utc,
 )
 
-SHORT_HISTORY: Final = "short-history"
-MIN_HISTORY_DAYS: Final = 56
+_SHORT_HISTORY: Final = "short-history"
+_MIN_HISTORY_DAYS: Final = 56
 """With fewer days of prices, the mean of the last weeks is the better forecast."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
@@ -85,7 +85,7 @@ class TieredForecaster:
         """
         task = self._task(known)
         if task is None:
-            return self._last_weeks_mean().forecast(known)
+            return LastWeeksMean(self.market).forecast(known)
         start_ts = floor_hour(known.as_of) + HOUR_S
         first, today = delivery_day(start_ts), delivery_day(known.as_of)
         newest_day = known.prices.of(self.market.zone).newest_day
@@ -98,7 +98,7 @@ class TieredForecaster:
         if len(inside) < len(days):
             percentiles = self._extended(known, percentiles)
         tier = _tier(task.days, task.columns)
-        if tier == SHORT_HISTORY:
+        if tier == _SHORT_HISTORY:
             percentiles = (percentiles + self._mean_of_last_weeks(known)) / 2
         run = Run.of(
             made_at=known.as_of,
@@ -150,7 +150,7 @@ class TieredForecaster:
             return None
         era = era_start(newest)
         days = KnownDays.of(known, self.market, history_start(newest), newest, self._seasons, era)
-        if days is None or days.newest + 1 < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
+        if days is None or days.newest + 1 < _MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
             return None
         era_row = days.grid.index(era)
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
@@ -185,12 +185,9 @@ class TieredForecaster:
             by_day[days.grid.day(row)] = percentiles_of(p50, actual, replayed.issued, self.market.limits)[:, 0]
         return by_day
 
-    def _last_weeks_mean(self) -> LastWeeksMean:
-        return LastWeeksMean(self.market)
-
     def _mean_of_last_weeks(self, known: Known) -> Floats:
         """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
-        run = self._last_weeks_mean().forecast(known)
+        run = LastWeeksMean(self.market).forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
@@ -245,7 +242,7 @@ def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Flo
 
 def _tier(days: KnownDays, columns: LeadColumns) -> str:
     if days.newest + 1 < ENOUGH_DAYS:
-        return SHORT_HISTORY
+        return _SHORT_HISTORY
     if not columns.weather and not columns.next_day:
         return "prices"
     return "stale-weather" if columns.weather and days.stale_days else "weather"

@@ -17,7 +17,7 @@ from tunnihind.market import HOUR_S, Market, day_start, delivery_day, floor_hour
 
 type Rows = NDArray[np.intp]
 
-TIER: Final = "last-weeks-mean"
+_TIER: Final = "last-weeks-mean"
 
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
@@ -61,12 +61,13 @@ class LastWeeksMean:
         if newest is None or newest + timedelta(days=LEADS) < first:
             return None
         last = max(newest, delivery_day(known.as_of)) + timedelta(days=LEADS)
-        history = self._history(known, min(newest, first - timedelta(days=1)), newest)
+        oldest = min(newest, first - timedelta(days=1)) - timedelta(days=_HISTORY_DAYS)
+        history = DailyPrices.between(known.prices, self.market, oldest, newest)
         days = days_between(first, last)
         percentiles = by_hour(self._percentiles(history, days), days)
         return Run.of(
             made_at=known.as_of,
-            tier=TIER,
+            tier=_TIER,
             zone=self.market.zone,
             step_s=HOUR_S,
             start_ts=start_ts,
@@ -82,10 +83,6 @@ class LastWeeksMean:
         p50 = np.clip(_means(history, seen, classes_of(days, self.market.country))[0], limits.floor, limits.cap)
         lower, upper = _offsets(_past_errors(history), seen, targets - seen)
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
-
-    def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-        """Return the prices from `_HISTORY_DAYS` days before the day `oldest_seen` up to the day `newest`."""
-        return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
     def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)

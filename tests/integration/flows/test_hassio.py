@@ -1,7 +1,7 @@
 """A server that runs as an app beside Home Assistant, announced by the Supervisor."""
 
 import pytest
-from homeassistant.config_entries import SOURCE_HASSIO, SOURCE_USER, ConfigFlowResult
+from homeassistant.config_entries import SOURCE_HASSIO, ConfigFlowResult
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers.service_info.hassio import HassioServiceInfo
@@ -68,11 +68,3 @@ async def test_a_server_found_on_the_network_is_not_offered_by_the_supervisor_to
 ) -> None:
     await announce(hass, address)
     assert (await tell_of(hass, address))["reason"] == "already_in_progress"
-
-
-async def test_an_app_that_is_offered_can_be_added_by_hand_too(hass: HomeAssistant, address: str) -> None:
-    await tell_of(hass, address)
-    flow = await hass.config_entries.flow.async_init(DOMAIN, context={"source": SOURCE_USER})
-    result = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address})
-    assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert hass.config_entries.flow.async_progress() == []

@@ -25,7 +25,7 @@ WEATHER: Final = "weather"
 NEXT_DAY: Final = "next day"
 NEIGHBOURS: Final = "neighbours"
 
-NEXT_DAY_LEADS: Final = 2
+_NEXT_DAY_LEADS: Final = 2
 """The number of leads that next-day covariates improve. From the third lead on, these covariates do harm."""
 
 
@@ -107,7 +107,7 @@ class LeadColumns:
         yield Group(WEATHER, {name: values for columns in weather for name, values in columns.items()})
         if self.scale is not None and self.lag == 0 and lead == 1:
             yield Group(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
-        elif self.scale is not None and self.lag == 0 and self.has_second_day and lead <= NEXT_DAY_LEADS:
+        elif self.scale is not None and self.lag == 0 and self.has_second_day and lead <= _NEXT_DAY_LEADS:
             yield Group(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 

@@ -74,7 +74,7 @@ class NextDayScale:
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
-def next_day_name(driver: str) -> str:
+def _next_day_name(driver: str) -> str:
     """Return the name of a driver's hourly column.
 
     At lead 1, the names of a driver's other columns begin with this name.
@@ -90,16 +90,16 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
     z = scale.standard(series)
     columns: Columns = {}
     for name in sorted(z):
-        columns |= _linear(next_day_name(name), z[name], target)
+        columns |= _linear(_next_day_name(name), z[name], target)
     index, axis = _weighted(z, _TIGHTNESS), _curve_axis(z)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
     columns |= {f"{HINGE}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
     columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
     columns |= {f"curve_axis_above_{n}": np.maximum(on_axis - cut, 0) for n, cut in enumerate(scale.axis)}
     there = [name for name in _CURVE_AXIS if name in z]
-    columns |= {f"{next_day_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
+    columns |= {f"{_next_day_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
     columns |= {
-        f"{next_day_name(one)}_times_{other}": z[one][target] * z[other][target] for one, other in pairwise(there)
+        f"{_next_day_name(one)}_times_{other}": z[one][target] * z[other][target] for one, other in pairwise(there)
     }
     columns |= _supply_curves(axis, prices, target)
     return {name: np.nan_to_num(values) for name, values in columns.items()}

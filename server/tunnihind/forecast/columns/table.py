@@ -85,7 +85,7 @@ class Rows:
         )
         if len(set(names.all)) < len(names.all):
             raise ValueError("two columns have the same name")
-        hourly = (values if values.ndim > 1 else all_hours(values) for _, values in by_name)
+        hourly = (values if values.ndim > 1 else _all_hours(values) for _, values in by_name)
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
 
     def pick(self, days: slice) -> Rows:
@@ -120,6 +120,6 @@ class Rows:
         return values
 
 
-def all_hours(daily: Floats) -> Floats:
+def _all_hours(daily: Floats) -> Floats:
     """Repeat each day's value for all its hours. The shape (n,) becomes (n, 24)."""
     return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

@@ -21,8 +21,8 @@ from tunnihind.forecast.known_days.vintages import Singles
 
 MIN_ISSUE_DAYS: Final = 45
 """A covariate is used if it is known on at least this many issue days."""
-FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
-NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
+_FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
+_NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
@@ -244,7 +244,7 @@ def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], f
 
 def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
     drivers: dict[str, _Driver] = {}
-    for region in NEAR_REGIONS:
+    for region in _NEAR_REGIONS:
         there = [parts[region, kind] for kind in _KINDS if (region, kind) in parts]
         if there:
             gigawatts = [part.values * _nominal(part) for part in there]
@@ -311,11 +311,11 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`, and later days if they are needed to reach `FEW_PAIRS` known
-    hours. If fewer than `FEW_PAIRS` hours are known in total, or if the slope is not positive, return None.
+    The regression uses the days up to row `fit_row`, and later days if they are needed to reach `_FEW_PAIRS` known
+    hours. If fewer than `_FEW_PAIRS` hours are known in total, or if the slope is not positive, return None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
-    enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)
+    enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= _FEW_PAIRS)
     if not enough.size:
         return None
     both[max(fit_row, int(enough[0])) + 1 :] = False

@@ -29,7 +29,7 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
-STALE_AFTER_DAYS: Final = 7
+_STALE_AFTER_DAYS: Final = 7
 """Weather forecasts of at least this age in days are not used, because they say nothing about the coming days."""
 _LATE_DAYS: Final = 14
 """The newest complete day is searched for among this many of the newest days."""
@@ -134,7 +134,7 @@ class _Fresh:
             if quantity(name) is not None
         }
         newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
-        issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < STALE_AFTER_DAYS}
+        issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < _STALE_AFTER_DAYS}
         far_names = frozenset(name for name in issued if reach_s(issues[name]) > NEXT_DAY_S)
         return cls(known.as_of, grid, today, CovariateArchive(issues), issued, far_names)
 
@@ -194,11 +194,10 @@ class _Fresh:
 def newest_whole_day(prices: PriceSeries) -> date | None:
     """Return the newest delivery day with all prices known. If the newest 14 days are all incomplete, return None."""
     newest = prices.newest_day
-    for back in range(_LATE_DAYS if newest is not None else 0):
-        day = newest - timedelta(days=back) if newest is not None else None
-        if day is not None and prices.between(day_start(day), day_end(day)).is_whole:
-            return day
-    return None
+    if newest is None:
+        return None
+    days = (newest - timedelta(days=back) for back in range(_LATE_DAYS))
+    return next((day for day in days if prices.between(day_start(day), day_end(day)).is_whole), None)
 
 
 def _first_priced_day(prices: PriceSeries) -> date:

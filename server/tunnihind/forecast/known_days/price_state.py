@@ -10,7 +10,7 @@ from tunnihind.forecast.known import Floats, PriceHistory
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.market import Market, Zone
 
-SCALE_EUR_MWH: Final = 100.0
+_SCALE_EUR_MWH: Final = 100.0
 """Prices are modelled as asinh(price / scale).
 
 The function asinh is nearly linear for small prices and nearly logarithmic for large prices. Unlike the logarithm,
@@ -19,18 +19,18 @@ asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Transac
 _WEEK_DAYS: Final = 7
 MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
-RANGE_DAYS: Final = 90
-BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
-"""The largest distances of a forecast below and above the price range of the last `RANGE_DAYS` days, in asinh units."""
+_RANGE_DAYS: Final = 90
+_BELOW_RANGE, _ABOVE_RANGE = 0.3, 0.15
+"""The largest distances of a forecast below and above the prices of the last `_RANGE_DAYS` days, in asinh units."""
 
 
-def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
+def to_scale(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
     """Convert prices in EUR/MWh to the asinh scale. The point models use the default scale."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
-def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
+def to_eur(scaled: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
     """Convert prices on the asinh scale to EUR/MWh."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
@@ -76,22 +76,23 @@ class PriceState:
             return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
 
         eur_mwh = laid(market.zone)
-        own = _filled_forward(to_scale(eur_mwh))
+        target = to_scale(eur_mwh)
+        own = _filled_forward(target)
         neighbours = {}
         for zone in market.neighbours:
             price = laid(zone)
             whole = _filled_forward(to_scale(np.where(np.isnan(price), eur_mwh, price)))
-            neighbours[zone] = NeighbourPrices(whole, trailing_mean(whole, _WEEK_DAYS))
+            neighbours[zone] = NeighbourPrices(whole, _trailing_mean(whole, _WEEK_DAYS))
         shape = own - own.mean(axis=1, keepdims=True)
         return cls(
             eur_mwh=eur_mwh,
-            target=to_scale(eur_mwh),
+            target=target,
             own=own,
             neighbours=neighbours,
-            mean={days: trailing_mean(own, days) for days in MEAN_DAYS},
-            profile=trailing_mean(shape, PROFILE_DAYS),
-            low=-_trailing_max(-own.min(axis=1)) - BELOW_RANGE,
-            high=_trailing_max(own.max(axis=1)) + ABOVE_RANGE,
+            mean={days: _trailing_mean(own, days) for days in MEAN_DAYS},
+            profile=_trailing_mean(shape, PROFILE_DAYS),
+            low=-_trailing_max(-own.min(axis=1)) - _BELOW_RANGE,
+            high=_trailing_max(own.max(axis=1)) + _ABOVE_RANGE,
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
@@ -101,7 +102,7 @@ class PriceState:
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
-def trailing_mean(values: Floats, days: int) -> Floats:
+def _trailing_mean(values: Floats, days: int) -> Floats:
     """For each row, return the mean of this row and of up to `days` - 1 rows before it."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
@@ -112,8 +113,8 @@ def trailing_mean(values: Floats, days: int) -> Floats:
 
 
 def _trailing_max(daily: Floats) -> Floats:
-    padded = np.concatenate([np.full(RANGE_DAYS - 1, -np.inf), daily])
-    highest: Floats = np.lib.stride_tricks.sliding_window_view(padded, RANGE_DAYS).max(axis=1)
+    padded = np.concatenate([np.full(_RANGE_DAYS - 1, -np.inf), daily])
+    highest: Floats = np.lib.stride_tricks.sliding_window_view(padded, _RANGE_DAYS).max(axis=1)
     return highest
 
 

@@ -14,8 +14,8 @@ from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
-PER_HOUR: Final = HOUR_S // QUARTER_S
-MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
+_PER_HOUR: Final = HOUR_S // QUARTER_S
+MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 """The middles of the quarters, in hours from the middle of the hour."""
 
 DAYS: Final = 250
@@ -65,7 +65,7 @@ class KnownQuarters:
         """
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
-        return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
+        return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, _PER_HOUR), first)
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
@@ -97,7 +97,7 @@ class KnownQuarters:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
         by_quarter = pooled(self.distance[:, max(days - _RECENT_DAYS, 0) : days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
         values, weights = (part.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1) for part in by_quarter)
-        total = weights.sum(axis=1) / (PER_HOUR * len(_HOUR_WEIGHTS))
+        total = weights.sum(axis=1) / (_PER_HOUR * len(_HOUR_WEIGHTS))
         trust = total / (total + _PRIOR_DAYS)
         distance: Floats = weighted_quantiles(values, weights, (_INSIDE,))[0]
         drawn: Floats = trust * distance + (1 - trust) * _PRIOR_DISTANCE

@@ -23,7 +23,7 @@ from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
-type Mask = NDArray[np.bool_]
+type _Mask = NDArray[np.bool_]
 
 
 def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
@@ -67,7 +67,7 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     )
 
 
-def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
+def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour

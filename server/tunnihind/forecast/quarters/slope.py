@@ -58,7 +58,7 @@ class IssuedHours:
         """For each lead from 1 to 7, return the p50 of `days` days from `first` on, shape (7, days, 24)."""
         rows = (first - self.first).days + np.arange(days)
         inside = (rows >= 0) & (rows < self.days)
-        window = np.full((LEADS, days, 24), np.nan)
+        window = np.full((LEADS, days, CLOCK_HOURS), np.nan)
         window[:, inside] = self.p50[:, rows[inside]]
         return window
 

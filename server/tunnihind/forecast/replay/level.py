@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-FIRST_LEAD: Final = 3
+_FIRST_LEAD: Final = 3
 """The first lead with a level correction. At shorter leads, forecasts follow the newest prices closely enough."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
@@ -47,7 +47,7 @@ class LevelTracker:
                 self.cov = slow * self.cov + error * earlier + (1 - slow) * _PRIOR_WEIGHT * _PRIOR_GAIN
                 self.var = slow * self.var + earlier**2 + (1 - slow) * _PRIOR_WEIGHT
         self.states = [*self.states, self.state][-self.lead :]
-        if self.lead < FIRST_LEAD:
+        if self.lead < _FIRST_LEAD:
             return 0.0
         gain = min(max(self.cov / self.var, 0.0), _LARGEST_GAIN)
         return float(np.clip(gain * self.state, -_LARGEST_SHIFT, _LARGEST_SHIFT))

@@ -21,12 +21,12 @@ from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
 from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
-REPLAY_DAYS: Final = 896
+_REPLAY_DAYS: Final = 896
 """The number of days that a model learns before its era.
 
 After these six half-lives of 150 days, a row has 1.6% of its first weight.
 """
-HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
+HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days that a model learns."""
 
 _BANK_DAYS: Final = 224
@@ -55,7 +55,7 @@ def era_start(newest: date) -> date:
 
 def history_start(newest: date) -> date:
     """Return the first day of the replay if `newest` is the newest settled day."""
-    return era_start(newest) - timedelta(days=REPLAY_DAYS)
+    return era_start(newest) - timedelta(days=_REPLAY_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Replays:
     The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
     """
 
-    def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
+    def __init__(self, model: PointModel, keeper: LearntKeeper | None) -> None:
         """Prepare to replay `model`. A `keeper` keeps the replays for other processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)

@@ -5,7 +5,7 @@ model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir
 28(4)).
 """
 
-from datetime import date
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
@@ -83,7 +83,7 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
     """Return the errors of the issued p50 on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
-    grid = DayGrid.between(issued.first, date.fromordinal(issued.first.toordinal() + issued.days - 1))
+    grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
     actual = grid.lay_whole(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
     return to_scale(actual) - to_scale(issued.p50)
 

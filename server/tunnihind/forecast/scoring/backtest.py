@@ -24,8 +24,8 @@ type Progress = Callable[[int, int], None]
 """A function called after every forecast with the numbers of finished and of all forecasts."""
 
 SCORE_DAYS: Final = 90
-SCORE_HORIZON_H: Final = 24
-BACKTEST_TIER: Final = "backtest"
+_SCORE_HORIZON_H: Final = 24
+_BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
 """The number of scored hours that a `BacktestScore` needs. In four weeks, each weekday counts four times."""
 
@@ -169,7 +169,7 @@ class NextDay:
 
     def as_run(self, zone: Zone) -> Run:
         """Return this forecast as a run of a zone."""
-        return Run(self.issued_ts, BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
+        return Run(self.issued_ts, _BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
         """Return the start of each period."""
@@ -205,7 +205,7 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestSc
     scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
     if scores.n * truth.step_s < ENOUGH_HOURS * HOUR_S or scores.baseline_mae == 0:
         return None
-    return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, SCORE_HORIZON_H)
+    return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, _SCORE_HORIZON_H)
 
 
 def _walk_forward(
@@ -263,7 +263,7 @@ def _next_day(prices: PriceSeries, step_s: int) -> Instants:
     newest = prices.newest
     if newest is None:
         return np.empty(0, np.int64)
-    return _periods(newest + HOUR_S, newest + (1 + SCORE_HORIZON_H) * HOUR_S, step_s)
+    return _periods(newest + HOUR_S, newest + (1 + _SCORE_HORIZON_H) * HOUR_S, step_s)
 
 
 def _periods(start_ts: int, end_ts: int, step_s: int) -> Instants:

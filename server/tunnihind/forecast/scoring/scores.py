@@ -37,13 +37,13 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
     return _mean(np.maximum(level * error, (level - 1) * error))
 
 
-def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
-    """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
+def winkler_score(actual: Floats, lower: Floats, upper: Floats) -> float:
+    """Return the mean Winkler score of intervals that should contain 80% of actual prices.
 
-    The score of an interval is its width plus 2/alpha times the distance by which the actual price lies outside.
+    The score of an interval is its width plus 2 / `_ALPHA` times the distance by which the actual price lies outside.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
-    return _mean(upper - lower + 2 / alpha * outside)
+    return _mean(upper - lower + 2 / _ALPHA * outside)
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
