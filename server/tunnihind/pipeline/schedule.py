@@ -243,8 +243,10 @@ def _doubled(first_s: int, failures: int, longest_s: int) -> int:
 
 def _wanted_at(task: Task, situation: Situation, now: int) -> float:
     if task.zone is not None:
-        of_zone = _forecast_wanted_at if task.job is Job.FORECAST else _scores_wanted_at
-        return of_zone(situation, situation.zones[task.zone], situation.of(task), now)
+        zone = situation.zones[task.zone]
+        if task.job is Job.FORECAST:
+            return _forecast_wanted_at(situation, zone, situation.of(task), now)
+        return _scores_wanted_at(situation, zone, now)
     if not _has_work(task, situation):
         return inf
     if task.job is Job.COVARIATE_HISTORY:
@@ -297,7 +299,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
     return floor_hour(max(made)) + HOUR_S
 
 
-def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
+def _scores_wanted_at(situation: Situation, zone: ZoneSituation, now: int) -> float:
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:
