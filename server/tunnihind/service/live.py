@@ -64,7 +64,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
             ):
-                sources = configured(settings, settings.market, session, clock)
+                sources = configured(settings, session, clock)
                 pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
                 metrics.show(PipelineLease(runner))
@@ -108,7 +108,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
                 process_modeller(settings.store_url) as modeller,
                 background(_keep(lease, clock)),
             ):
-                sources = configured(settings, settings.market, session, clock)
+                sources = configured(settings, session, clock)
                 return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
             lease.release()
