@@ -89,7 +89,7 @@ class Pipeline:
         clock: Clock,
         *,
         history_start: date,
-        observer: Observer | None = None,
+        observer: Observer,
     ) -> None:
         self._store = store
         self._markets = {market.zone: market for market in markets}
@@ -100,7 +100,7 @@ class Pipeline:
         self._covariate_sources = {source.name: source for source in covariate_sources}
         self._price_names = [source.name for source in price_sources]
         self._has_forgotten_others = False
-        self._observer = observer or Observer()
+        self._observer = observer
         self._prices = PriceIngest(store, markets, price_sources, clock, self._observer)
         self._covariates = CovariateIngest(store, markets[0], clock, self._observer)
         self._tries: dict[Task, Tries] = {}
