@@ -109,9 +109,8 @@ def bits(run: Run | None) -> object:
     )
 
 
-def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
+def picture(rehearsal: Rehearsal, at: int = NOW) -> object:
     """Return everything that a rehearsal shows at an instant, in a form that can be compared to the last bit."""
-    at = rehearsal.instant if at is None else at
     runs = rehearsal.runs(at)
     view = rehearsal.served_data(at, () if runs is None else (runs,))
     issues = rehearsal.archive.as_of(at).covariates.series
@@ -129,7 +128,7 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
 
 def view_at(store: Store, instant: int) -> ServedData:
     rehearsal = Rehearsal.of(store, instant, ESTONIA)
-    runs = rehearsal.runs()
+    runs = rehearsal.runs(instant)
     return rehearsal.served_data(instant, () if runs is None else (runs,))
 
 
