@@ -90,7 +90,7 @@ def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa
     return option(name, default=default, help=help_text, **shown, **attributes)
 
 
-COMMON: Final = (
+_COMMON: Final = (
     option("log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True),
     option("log-format", type=click.Choice(["text", "json"]), default="text", show_default=True),
 )
@@ -190,7 +190,7 @@ def with_settings[**P, R](
             return command(_take_settings(kwargs), *args, **kwargs)
 
         decorated: Callable[..., Any] = wrapped
-        for declare in reversed([declare for group in (*groups, COMMON) for declare in group]):
+        for declare in reversed([declare for group in (*groups, _COMMON) for declare in group]):
             decorated = declare(decorated)
         return decorated
 

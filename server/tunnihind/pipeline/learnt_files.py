@@ -25,7 +25,7 @@ from tunnihind.forecast.replay.learnt import Learnt
 
 _LOG: Final = logging.getLogger(__name__)
 
-FORMAT: Final = 1
+_FORMAT: Final = 1
 """This number is increased with every change of the files' format or content."""
 MAX_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
@@ -52,7 +52,7 @@ class LearntFiles:
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
         """Prepare to store the learnt data of `model` in `folder`. The files have the permissions `mode`."""
         self._folder = folder
-        self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
+        self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:

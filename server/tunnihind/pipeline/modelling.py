@@ -35,7 +35,7 @@ from tunnihind.settings import data_folder
 from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
-SLICE_S: Final = 1.0
+_SLICE_S: Final = 1.0
 """Forecasts of past days are made for this many seconds, and then stored."""
 _RECENT_S: Final = 2 * DAY_S
 """A past day is recent if it is at most this many seconds old. The forecaster of the hourly runs forecasts recent days.
@@ -135,7 +135,7 @@ _PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
 
 
 def forecast_past_days(
-    store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
+    store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = _SLICE_S
 ) -> PastForecasts:
     """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 

@@ -61,7 +61,7 @@ _LOG: Final = logging.getLogger(__name__)
 WAIT_FOR_MODEL_S: Final = 1.0
 """Other tasks wait this many seconds for a forecast, or for forecasts of past days. Most forecasts take less time."""
 
-LONGEST_NAP_S: Final = 10.0
+_LONGEST_NAP_S: Final = 10.0
 """The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
 import` may store prices."""
 
@@ -214,15 +214,15 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
+        """Sleep until a task is due or a running task has ended, but at most for `_LONGEST_NAP_S` seconds."""
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
             wait = next_due(await self._situation(now), now) - now
         except TunnihindError:
-            wait = LONGEST_NAP_S
-        sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, LONGEST_NAP_S))))
+            wait = _LONGEST_NAP_S
+        sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, _LONGEST_NAP_S))))
         try:
             await asyncio.wait([sleep, *running], return_when=asyncio.FIRST_COMPLETED)
             if sleep.done():

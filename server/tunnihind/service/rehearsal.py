@@ -14,7 +14,7 @@ from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
 from tunnihind.web.weather import RegionWeather
 
-BACKCAST_DAYS: Final = 14
+_BACKCAST_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 def backcast_instants(instant: int) -> Iterator[int]:
     """Yield the daily issues before `instant`, from 15 days ago to today, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
-    for back in range(BACKCAST_DAYS + 1, -1, -1):
+    for back in range(_BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))
         if at < instant:
             yield at
