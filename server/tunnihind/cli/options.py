@@ -38,9 +38,6 @@ class Instant(click.ParamType[int]):
         return int(instant.astimezone(UTC).timestamp())
 
 
-INSTANT: Final = Instant()
-
-
 def option(
     name: str,
     parameter: str | None = None,
@@ -172,7 +169,9 @@ SERVER: Final = (
     ),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (
+    option("as-of", type=Instant(), help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),
+)
 
 
 def with_settings[**P, R](

@@ -88,7 +88,7 @@ class LearntFiles:
             self._make_folder()
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
-                _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
+                _write(file, _bytes(self._label(name).encode()), _bytes(learnt.document), *learnt.arrays)
             # The file need not be flushed to the disk: after a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
@@ -160,5 +160,5 @@ def _arrays(content: bytes) -> Iterator[NDArray[Any]]:
         yield np.load(stream, allow_pickle=False)
 
 
-def _bytes(text: str | bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
+def _bytes(content: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(content, np.uint8)
