@@ -4,7 +4,7 @@ import math
 import os
 import subprocess
 import sys
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.shared_rules import VAT_RATE
+from tests.support.store.stores import utc
 from tunnihind.market import (
     DAY_S,
     ESTONIA,
@@ -36,10 +37,6 @@ from tunnihind.market import (
 SPRING, AUTUMN, PLAIN = date(2025, 3, 30), date(2025, 10, 26), date(2025, 12, 15)
 
 _days = st.dates(date(2010, 1, 1), date(2037, 12, 31))
-
-
-def utc(text: str) -> int:
-    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ class MonthReader:
         """Return the answer with a month's prices. Raises StoreError."""
         now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
-        answer = history_response(prices, self._market, month, resolution)
+        answer = _history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
         # `_are_confirmed` is called after `_read`, so that every price in the answer has been checked.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
@@ -97,7 +97,7 @@ class MonthReader:
         )
 
 
-def history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
+def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     """Return the answer with the settled prices of `month`."""
     step_s = RESOLUTIONS[resolution]
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)

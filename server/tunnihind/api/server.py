@@ -37,13 +37,13 @@ PROBLEMS: Final = web.AppKey("problems", Problems)
 STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 """Set when the server has to stop. After that, each answer closes its connection."""
 
-HEAD_S: Final = 10.0
+_HEAD_S: Final = 10.0
 """The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
 when the connection opens. For a later request, the time begins with the head's first byte."""
 MAX_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
-ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
+_ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
 """The Combined Log Format, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
@@ -61,7 +61,7 @@ class Runner(web.AppRunner):
         most_connections: int = MAX_CONNECTIONS,
         **options: Any,  # noqa: ANN401  aiohttp's own
     ) -> None:
-        super().__init__(app, access_log_format=ACCESS_LOG_FORMAT, **options)
+        super().__init__(app, access_log_format=_ACCESS_LOG_FORMAT, **options)
         self._most_connections = most_connections
 
     async def _make_server(self) -> web.Server:
@@ -178,7 +178,7 @@ class _Protocol(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._server.opened(self)
         super().connection_made(transport)
-        self._head_timer = self._loop.call_later(HEAD_S, self.abort)
+        self._head_timer = self._loop.call_later(_HEAD_S, self.abort)
 
     @override
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -194,7 +194,7 @@ class _Protocol(web.RequestHandler):
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
             # No request is being handled, so the received bytes belong to the head of the next request.
-            self._head_timer = self._loop.call_later(HEAD_S, self.abort)
+            self._head_timer = self._loop.call_later(_HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:
         if self._head_timer is not None:

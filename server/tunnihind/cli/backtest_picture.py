@@ -63,14 +63,14 @@ def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
         axes.axhline(nominal, color=_GREY, linestyle="--", linewidth=1)
         axes.plot(list(report.leads), shares, "o-", color=_BLUE, label=f"p{nominal}")
         axes.annotate(f" p{nominal}", (1, nominal), xycoords=("axes fraction", "data"), va="center")
-        _write_numbers(axes, report, shares, decimals=1)
+        _write_numbers(axes, report, shares)
 
 
 def _draw_errors(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Mean absolute error, EUR/MWh without VAT")
     for (name, errors), (line, colour) in zip(_errors(report).items(), _LINES, strict=True):
         axes.plot(list(report.leads), errors, line, color=colour, label=name)
-        _write_numbers(axes, report, errors, decimals=1)
+        _write_numbers(axes, report, errors)
     _scale(axes, list(_errors(report).values()))
     axes.legend(ncols=3, loc="lower center", frameon=False, fontsize=8, handlelength=1.5, columnspacing=1)
 
@@ -87,12 +87,12 @@ def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> N
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
-def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float], *, decimals: int) -> None:
+def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) -> None:
     """Write each value above its mark in the chart, unless the value is NaN."""
     for lead, value in zip(list(report.leads), values, strict=True):
         if not math.isnan(value):
             axes.annotate(
-                f"{value:.{decimals}f}",
+                f"{value:.1f}",
                 (lead, value),
                 xytext=(0, 5),
                 textcoords="offset points",

@@ -38,9 +38,6 @@ class Instant(click.ParamType[int]):
         return int(instant.astimezone(UTC).timestamp())
 
 
-INSTANT: Final = Instant()
-
-
 def option(
     name: str,
     parameter: str | None = None,
@@ -90,7 +87,7 @@ def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa
     return option(name, default=default, help=help_text, **shown, **attributes)
 
 
-COMMON: Final = (
+_COMMON: Final = (
     option("log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True),
     option("log-format", type=click.Choice(["text", "json"]), default="text", show_default=True),
 )
@@ -172,7 +169,9 @@ SERVER: Final = (
     ),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (
+    option("as-of", type=Instant(), help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),
+)
 
 
 def with_settings[**P, R](
@@ -190,7 +189,7 @@ def with_settings[**P, R](
             return command(_take_settings(kwargs), *args, **kwargs)
 
         decorated: Callable[..., Any] = wrapped
-        for declare in reversed([declare for group in (*groups, COMMON) for declare in group]):
+        for declare in reversed([declare for group in (*groups, _COMMON) for declare in group]):
             decorated = declare(decorated)
         return decorated
 

@@ -25,11 +25,11 @@ YEARS_FILLED_KEY: Final = "years of prices filled"
 COVARIATES_FILLED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when enough new days were stored for another forecast."""
 
-YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
+_YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
 gap, because ordinary requests for prices do not reach further back."""
 
-MONTH_LASTS_S: Final = DAY_S
+_MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
 because no other request fetches a forecast that was missed."""
 
@@ -51,7 +51,7 @@ def filled_parts_key(source: CovariateSource) -> str:
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
-def unavailable_days_key(source: str) -> str:
+def _unavailable_days_key(source: str) -> str:
     """Return the key under which the table `state` records a source's unavailable days."""
     return f"days of {source} that are not there"
 
@@ -88,7 +88,7 @@ def days_progress(state: StateBook) -> dict[str, DaysFilled]:
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
     """Record and return the back-fill's progress for a source whose history is filled day by day. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
-    done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
+    done, vain = len(days), len(_unavailable_days(state, source.name).keys() - days)
     total = (
         datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date() - first_part(source, history_start)
     ).days + 1
@@ -123,23 +123,23 @@ def filled(state: StateBook, key: str) -> dict[str, int]:
     return found or {}
 
 
-def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
+def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
     """Return a source's unavailable days, each with the instant of the last request and the number of requests."""
-    found: dict[str, tuple[int, int]] | None = state.read(unavailable_days_key(source), dict[str, tuple[Instant, int]])
+    found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
     """Record another request for a day whose data the source could not provide. Raises StoreError."""
-    known = unavailable_days(state, source)
+    known = _unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
-    state.write(unavailable_days_key(source), {**known, str(day): (at, times + 1)})
+    state.write(_unavailable_days_key(source), {**known, str(day): (at, times + 1)})
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the missing days of a source's history, newest first. A missing month is given by its first day."""
     if source.back_fill.by == "month":
-        return missing_months(state, source, history_start, now)
+        return _missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
@@ -149,7 +149,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
         return 0
     asked = [
         *filled(state, filled_parts_key(source)).values(),
-        *(at for at, _ in unavailable_days(state, source.name).values()),
+        *(at for at, _ in _unavailable_days(state, source.name).values()),
     ]
     # Instants in the future do not count, because they were recorded before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
@@ -159,7 +159,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
 
 def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     done = filled(state, filled_parts_key(source))
-    vain = unavailable_days(state, source.name)
+    vain = _unavailable_days(state, source.name)
     first = first_part(source, history_start)
     newest = datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date()
     days = (newest - timedelta(days=back) for back in range((newest - first).days + 1))
@@ -179,7 +179,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
     filled_at = filled(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
-    return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], YEAR_LASTS_S, now))
+    return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], _YEAR_LASTS_S, now))
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
@@ -188,7 +188,7 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
     return tuple(parts)[::-1]
 
 
-def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
+def _missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to fill, newest first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
@@ -197,7 +197,7 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
         end_ts = utc_midnight(end)
-        if not _is_whole(filled_at.get(str(month)), end_ts, MONTH_LASTS_S, now):
+        if not _is_whole(filled_at.get(str(month)), end_ts, _MONTH_LASTS_S, now):
             missing.append(month)
         end = month
     return tuple(missing)

@@ -25,7 +25,7 @@ from tunnihind.forecast.replay.learnt import Learnt
 
 _LOG: Final = logging.getLogger(__name__)
 
-FORMAT: Final = 1
+_FORMAT: Final = 1
 """This number is increased with every change of the files' format or content."""
 MAX_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
@@ -52,7 +52,7 @@ class LearntFiles:
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
         """Prepare to store the learnt data of `model` in `folder`. The files have the permissions `mode`."""
         self._folder = folder
-        self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
+        self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
@@ -88,7 +88,7 @@ class LearntFiles:
             self._make_folder()
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
-                _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
+                _write(file, _bytes(self._label(name).encode()), _bytes(learnt.document), *learnt.arrays)
             # The file need not be flushed to the disk: after a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
@@ -160,5 +160,5 @@ def _arrays(content: bytes) -> Iterator[NDArray[Any]]:
         yield np.load(stream, allow_pickle=False)
 
 
-def _bytes(text: str | bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
+def _bytes(content: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(content, np.uint8)

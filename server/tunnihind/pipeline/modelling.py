@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import Known, PriceHistory
+from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
@@ -35,7 +35,7 @@ from tunnihind.settings import data_folder
 from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
-SLICE_S: Final = 1.0
+_SLICE_S: Final = 1.0
 """Forecasts of past days are made for this many seconds, and then stored."""
 _RECENT_S: Final = 2 * DAY_S
 """A past day is recent if it is at most this many seconds old. The forecaster of the hourly runs forecasts recent days.
@@ -73,36 +73,21 @@ def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForeca
     return TieredForecaster(market, keeper=keeper)
 
 
-class _StoreForecaster:
-    """A forecaster and the kept history from which it makes forecasts."""
-
-    def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
-        self.forecaster = forecaster(market, keeper)
-        self._history = history
-
-    def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`. Raises StoreError.
-
-        The data begin early enough for a forecast made at `as_of`. By default, `as_of` is `instant`.
-        """
-        return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
-
-
 _HISTORY: Final = KeptArchive()
 """The history that this process has read. All markets share this history."""
 
-_KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
+_KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], FullForecaster]] = {}
 """The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
 process."""
 
 
-def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
+def _kept_forecaster(store: Store, market: Market) -> FullForecaster:
     folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
         # Only one forecaster is kept, because each forecaster takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
-        _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, _HISTORY, keeper)
+        _KEPT_FORECASTERS[market, folder] = forecaster(market, keeper)
     return _KEPT_FORECASTERS[market, folder]
 
 
@@ -120,8 +105,8 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
     """Forecast a market's prices from the data known at `as_of`. Raises NothingToForecast, StoreError."""
     kept = _kept_forecaster(store, market)
-    known = kept.known(store, as_of)
-    runs = Runs.made_by(kept.forecaster, known)
+    known = _HISTORY.read_archive(store, kept, as_of).as_of(as_of)
+    runs = Runs.made_by(kept, known)
     if runs is None:
         newest = known.prices.of(market.zone).newest_day
         if newest is None:
@@ -145,12 +130,12 @@ class PastForecasts:
     lacking: int
 
 
-_PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
+_PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
 """The forecasters of past days. They are kept until all forecasts of past days are made."""
 
 
 def forecast_past_days(
-    store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
+    store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = _SLICE_S
 ) -> PastForecasts:
     """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
@@ -185,11 +170,10 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly everything that a recent day needs.
         kept = _kept_forecaster(store, market)
-        known = kept.known(store, instant, as_of=run_at)
     else:
-        kept = _PAST_FORECASTERS.setdefault(market, _StoreForecaster(market, _HISTORY))
-        known = kept.known(store, instant)
-    runs = Runs.made_by(kept.forecaster, known)
+        kept = _PAST_FORECASTERS.setdefault(market, forecaster(market))
+    known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
+    runs = Runs.made_by(kept, known)
     if runs is None:
         return tuple(NextDay.nothing(instant, step_s) for step_s in STEPS)
     return tuple(NextDay.of(run, known) for run in runs.by_step.values())

@@ -61,7 +61,7 @@ _LOG: Final = logging.getLogger(__name__)
 WAIT_FOR_MODEL_S: Final = 1.0
 """Other tasks wait this many seconds for a forecast, or for forecasts of past days. Most forecasts take less time."""
 
-LONGEST_NAP_S: Final = 10.0
+_LONGEST_NAP_S: Final = 10.0
 """The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
 import` may store prices."""
 
@@ -89,7 +89,7 @@ class Pipeline:
         clock: Clock,
         *,
         history_start: date,
-        observer: Observer | None = None,
+        observer: Observer,
     ) -> None:
         self._store = store
         self._markets = {market.zone: market for market in markets}
@@ -100,7 +100,7 @@ class Pipeline:
         self._covariate_sources = {source.name: source for source in covariate_sources}
         self._price_names = [source.name for source in price_sources]
         self._has_forgotten_others = False
-        self._observer = observer or Observer()
+        self._observer = observer
         self._prices = PriceIngest(store, markets, price_sources, clock, self._observer)
         self._covariates = CovariateIngest(store, markets[0], clock, self._observer)
         self._tries: dict[Task, Tries] = {}
@@ -214,15 +214,15 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
+        """Sleep until a task is due or a running task has ended, but at most for `_LONGEST_NAP_S` seconds."""
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
             wait = next_due(await self._situation(now), now) - now
         except TunnihindError:
-            wait = LONGEST_NAP_S
-        sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, LONGEST_NAP_S))))
+            wait = _LONGEST_NAP_S
+        sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, _LONGEST_NAP_S))))
         try:
             await asyncio.wait([sleep, *running], return_when=asyncio.FIRST_COMPLETED)
             if sleep.done():

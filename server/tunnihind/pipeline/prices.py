@@ -169,7 +169,7 @@ class PriceIngest:
         return answer.sheets
 
     async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
-        outcome = await asyncio.to_thread(self._settling.keep, answers, self._now())
+        outcome = await asyncio.to_thread(self._settling.keep, answers, int(self._clock.now()))
         if outcome.wrong_since is not None:
             await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added
@@ -178,9 +178,6 @@ class PriceIngest:
     async def _advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None
         return "" if has_prices else _NOTHING_YET
-
-    def _now(self) -> int:
-        return int(self._clock.now())
 
 
 def _asked_pause_s(error: SourceError) -> float:

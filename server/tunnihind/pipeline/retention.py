@@ -52,18 +52,18 @@ of time."""
 
 def thin(store: Store, now: int) -> int:
     """Delete stored rows that are no longer needed, and return the number of deleted rows. Raises StoreError."""
-    removed = store.runs.thin(partial(superfluous_runs, now))
+    removed = store.runs.thin(partial(_superfluous_runs, now))
     removed += store.covariates.thin(partial(superfluous_issues, now))
     oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)
     return removed + store.witnesses.thin(oldest, now - WITNESS_DAYS * DAY_S)
 
 
-def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
+def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
     """Return the issue instants of the forecast runs that may be deleted.
 
     `made_at` contains the issue instants of all runs.
     """
-    return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), run_read_times)
+    return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
@@ -76,14 +76,14 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
 
 
-def run_read_times(day: date) -> tuple[int, ...]:
+def _run_read_times(day: date) -> tuple[int, ...]:
     """Return a tuple with one instant: the gate closure for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)),)
 
 
 def covariate_read_times(day: date) -> tuple[int, ...]:
     """Return the `issue_instant` of `day`, and the gate closure for the day after `day`."""
-    return (issue_instant(day), *run_read_times(day))
+    return (issue_instant(day), *_run_read_times(day))
 
 
 def is_first_of_day(run_ts: int | None) -> bool:

@@ -16,21 +16,21 @@ from typing import Final, NamedTuple
 from tunnihind.market import DAY_S, HOUR_S, Market, Zone, delivery_day, floor_hour
 from tunnihind.sources.base import Cadence
 
-WATCH_INTERVAL_S: Final = 60
-MISSING_INTERVAL_S: Final = 15 * 60
-COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds between two requests for prices. If prices are missing, `WATCH_INTERVAL_S` applies during the publication
-watch, and `MISSING_INTERVAL_S` at other times. If no price is missing, but some prices are in doubt,
-`MISSING_INTERVAL_S` applies too. If no price is missing or in doubt, `COMPLETE_INTERVAL_S` applies."""
+_WATCH_INTERVAL_S: Final = 60
+_MISSING_INTERVAL_S: Final = 15 * 60
+_COMPLETE_INTERVAL_S: Final = HOUR_S
+"""The seconds between two requests for prices. If prices are missing, `_WATCH_INTERVAL_S` applies during the
+publication watch, and `_MISSING_INTERVAL_S` at other times. If no price is missing, but some prices are in doubt,
+`_MISSING_INTERVAL_S` applies too. If no price is missing or in doubt, `_COMPLETE_INTERVAL_S` applies."""
 
-HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
+_HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
-SCORES_AT: Final = time(16)
+_SCORES_AT: Final = time(16)
 """A day's scores are made from this local time on. By then, the next day's prices have been published."""
 
-FIRST_PAUSE_S: Final = 60
+_FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
-LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
+_LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
 MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
@@ -187,8 +187,8 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 def pause(failures: int, market: Market, now: int) -> int:
     """Return the pause in seconds after `failures` failures in a row."""
-    longest = LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
-    return _doubled(FIRST_PAUSE_S, failures, longest)
+    longest = _LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
+    return _doubled(_FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
@@ -243,8 +243,10 @@ def _doubled(first_s: int, failures: int, longest_s: int) -> int:
 
 def _wanted_at(task: Task, situation: Situation, now: int) -> float:
     if task.zone is not None:
-        of_zone = _forecast_wanted_at if task.job is Job.FORECAST else _scores_wanted_at
-        return of_zone(situation, situation.zones[task.zone], situation.of(task), now)
+        zone = situation.zones[task.zone]
+        if task.job is Job.FORECAST:
+            return _forecast_wanted_at(situation, zone, situation.of(task), now)
+        return _scores_wanted_at(situation, zone, now)
     if not _has_work(task, situation):
         return inf
     if task.job is Job.COVARIATE_HISTORY:
@@ -275,15 +277,15 @@ def _interval(task: Task, situation: Situation, now: int) -> float:
         case Job.COVARIATES:
             return situation.covariates[task.source].cadence.every_s
         case Job.HELD_DAYS:
-            return HELD_DAYS_INTERVAL_S
+            return _HELD_DAYS_INTERVAL_S
         case _:
             return DAY_S
 
 
 def _price_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= situation.market.expected_through(now):
-        return MISSING_INTERVAL_S if situation.is_in_doubt else COMPLETE_INTERVAL_S
-    return WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else MISSING_INTERVAL_S
+        return _MISSING_INTERVAL_S if situation.is_in_doubt else _COMPLETE_INTERVAL_S
+    return _WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else _MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
@@ -297,11 +299,11 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
     return floor_hour(max(made)) + HOUR_S
 
 
-def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
+def _scores_wanted_at(situation: Situation, zone: ZoneSituation, now: int) -> float:
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:
         return -inf
     scored = situation.market.local(zone.scored_ts)
-    day = scored.date() + timedelta(days=1) if scored.time() >= SCORES_AT else scored.date()
-    return situation.market.instant(day, SCORES_AT)
+    day = scored.date() + timedelta(days=1) if scored.time() >= _SCORES_AT else scored.date()
+    return situation.market.instant(day, _SCORES_AT)

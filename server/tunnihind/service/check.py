@@ -62,7 +62,7 @@ async def check_sources(
     now = int(clock.now())
     async with open_session(settings.contact) as session:
         market = settings.market
-        sources = configured(settings, market, session, clock, forecast_zones=settings.zones)
+        sources = configured(settings, session, clock, forecast_zones=settings.zones)
         questions = [_prices(source, now, settings.markets) for source in sources.prices]
         for source in sources.covariates:
             questions += [_forecast(source, now, market), _history(source, now, market)]

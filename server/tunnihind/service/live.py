@@ -35,7 +35,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 
-def make_pipeline(
+def _make_pipeline(
     settings: Settings, store: Store, sources: Sources, modeller: Modeller, clock: Clock, observer: Observer
 ) -> Pipeline:
     """Build a pipeline from the settings."""
@@ -64,8 +64,8 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
             ):
-                sources = configured(settings, settings.market, session, clock)
-                pipeline = make_pipeline(settings, store, sources, modeller, clock, observer)
+                sources = configured(settings, session, clock)
+                pipeline = _make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
                 metrics.show(PipelineLease(runner))
                 async with background(runner.run()):
@@ -89,7 +89,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
             ):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
-                    pipeline = make_pipeline(settings, store, demo(clock), modeller, clock, observer)
+                    pipeline = _make_pipeline(settings, store, demo(clock), modeller, clock, observer)
                     async with background(_simulate(settings, store, pipeline, modeller, clock, updater)):
                         await until_stopped(stopping)
 
@@ -108,8 +108,8 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
                 process_modeller(settings.store_url) as modeller,
                 background(_keep(lease, clock)),
             ):
-                sources = configured(settings, settings.market, session, clock)
-                return await make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
+                sources = configured(settings, session, clock)
+                return await _make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
             lease.release()
 

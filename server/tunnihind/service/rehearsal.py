@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tunnihind.api.served_data import HISTORY_S, ServedData, ServedSeries, as_issued, of_step, served
-from tunnihind.forecast.known import Archive, PriceHistory
+from tunnihind.forecast.known import Archive
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
 from tunnihind.pipeline.history import needed_since
@@ -14,14 +14,13 @@ from tunnihind.pipeline.modelling import forecaster
 from tunnihind.store.store import Store
 from tunnihind.web.weather import RegionWeather
 
-BACKCAST_DAYS: Final = 14
+_BACKCAST_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data that a server needs to show what was known at `instant`, or at any later instant."""
+    """The data that a server needs to show what was known when the rehearsal starts, or at any later instant."""
 
-    instant: int
     archive: Archive
     forecaster: FullForecaster
     earlier_runs: Mapping[int, tuple[Run, ...]]
@@ -33,23 +32,16 @@ class Rehearsal:
         If several markets are rehearsed, they can share one `archive`.
         """
         model = forecaster(market)  # for all runs, because a forecaster keeps its trained models
-        archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
+        archive = archive or store.read_archive(needed_since(model, since))
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
-        return cls(instant, archive, model, earlier)
+        return cls(archive, model, earlier)
 
-    def runs(self, at: int | None = None) -> Runs | None:
-        """Make the forecast runs that a server would have made at `at`.
-
-        The default of `at` is the rehearsal's `instant`.
-        """
-        return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
-
-    def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at the instant `at`. The default of `at` is the rehearsal's `instant`."""
-        return self.archive.prices.as_of(self.instant if at is None else at)
+    def runs(self, at: int) -> Runs | None:
+        """Make the forecast runs that a server would have made at `at`."""
+        return Runs.made_by(self.forecaster, self.archive.as_of(at))
 
     def weather(self, at: int) -> RegionWeather | None:
         """Return the newest forecast of wind and sun that was known at `at`.
@@ -65,7 +57,7 @@ class Rehearsal:
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
         """Return the data to serve at the instant `at`, with the forecast `runs` that the rehearsal has made so far."""
-        market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
+        market, known_since, prices = self.forecaster.market, self.known_since(at), self.archive.prices.as_of(at)
         newest = runs[-1] if runs else None
         by_step = {
             step_s: (*earlier, *(one.by_step[step_s] for one in runs)) for step_s, earlier in self.earlier_runs.items()
@@ -98,7 +90,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 def backcast_instants(instant: int) -> Iterator[int]:
     """Yield the daily issues before `instant`, from 15 days ago to today, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
-    for back in range(BACKCAST_DAYS + 1, -1, -1):
+    for back in range(_BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))
         if at < instant:
             yield at

@@ -24,7 +24,7 @@ from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
 
-SHUTDOWN_S: Final = 10.0
+_SHUTDOWN_S: Final = 10.0
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MAX_DESCRIPTORS: Final = 65_536
@@ -63,7 +63,7 @@ async def open_site(
     )
     name = NAME if mode == "live" else f"{NAME} {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
-    runner = Runner(app, most_connections=raise_limit(), access_log=access_log, shutdown_timeout=SHUTDOWN_S)
+    runner = Runner(app, most_connections=_raise_limit(), access_log=access_log, shutdown_timeout=_SHUTDOWN_S)
     await runner.setup()
     try:
         await _listen(runner, settings)
@@ -92,7 +92,7 @@ async def open_site(
         await runner.cleanup()
 
 
-def raise_limit() -> int:
+def _raise_limit() -> int:
     """Raise the limit of open file descriptors, and return the number of client connections that the limit allows."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS

@@ -10,7 +10,7 @@ from tunnihind.clock import Clock
 
 READY: Final = "READY=1"
 STOPPING: Final = "STOPPING=1"
-ALIVE: Final = "WATCHDOG=1"
+_ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
@@ -30,5 +30,5 @@ async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
         return
     while True:
         if not troubles.stuck:
-            notify(ALIVE)
+            notify(_ALIVE)
         await clock.sleep(int(wait_us) / 1e6 / 2)

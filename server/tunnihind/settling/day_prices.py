@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self
 
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
 
-TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
+_TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices with a smaller difference are equal. This tolerance covers a cent of rounding and the errors of floating
 point."""
 
@@ -30,8 +30,8 @@ class Pair(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """True if the two prices differ by more than `TOLERANCE_EUR_MWH`."""
-        return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
+        """True if the two prices differ by more than `_TOLERANCE_EUR_MWH`."""
+        return abs(self.ours - self.theirs) > _TOLERANCE_EUR_MWH
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
 
 
 def _kept(price: float, settled: float | None) -> float:
-    return price if settled is None or abs(price - settled) > TOLERANCE_EUR_MWH else settled
+    return price if settled is None or abs(price - settled) > _TOLERANCE_EUR_MWH else settled
 
 
 def _factor(differing: Iterable[Pair]) -> float | None:

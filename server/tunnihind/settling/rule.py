@@ -19,12 +19,12 @@ from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
 """An hourly request may be sent this many seconds early."""
-CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
+_CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """If two sources differ, a source must repeat its prices for this many seconds. A source that has given no answer for
 this many seconds is ignored."""
-SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
+_SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source contradicts all settled days, it must repeat its prices for this many seconds. If a change by two sources
 looks like a mistake, both must repeat the new prices for this many seconds."""
 
@@ -138,7 +138,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
             detail = detail or _difference(prices, known, "settled")
     stands_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
     contradicts = any(settled[day].is_agreed for day in wrong)
-    return Comparison(bool(wrong) and not right and stands_s < SUSPECT_S, contradicts, detail)
+    return Comparison(bool(wrong) and not right and stands_s < _SUSPECT_S, contradicts, detail)
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
@@ -169,7 +169,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
-        if looks and stands_s < SUSPECT_S:
+        if looks and stands_s < _SUSPECT_S:
             how = (
                 f"two sources say {_difference(best.prices, settled.prices, 'settled')}; it is accepted after six hours"
             )
@@ -218,7 +218,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
-    return credible[0] if credible[0].witness.stands_s >= (CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
+    return credible[0] if credible[0].witness.stands_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from aiohttp import ClientSession
 
 from tunnihind.clock import Clock
-from tunnihind.market import Market
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.sources.elering import EleringPrices
@@ -26,7 +25,6 @@ class Sources:
 
 def configured(
     settings: Settings,
-    market: Market,
     session: ClientSession,
     clock: Clock,
     *,
@@ -45,7 +43,7 @@ def configured(
         covariates.append(OpenMeteo(session, *urls, clock=clock))
     if settings.entsoe_token:
         platform = EntsoePlatform(session, settings.entsoe_url, settings.entsoe_token, clock=clock)
-        prices.append(EntsoePrices(platform, market.zones))
+        prices.append(EntsoePrices(platform, settings.market.zones))
         covariates.append(EntsoeForecasts(platform, forecast_zones))
     return Sources(tuple(prices), tuple(covariates))
 

@@ -45,7 +45,7 @@ class EntsoeForecasts:
     history_since = date(2015, 1, 5)
     """The day on which the platform opened."""
 
-    def __init__(self, platform: EntsoePlatform, zones: Sequence[str] = tuple(AREAS)) -> None:
+    def __init__(self, platform: EntsoePlatform, zones: Sequence[str]) -> None:
         self._platform = platform
         self._zones = zones
         self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))

@@ -119,13 +119,13 @@ class Upstream:
         session: ClientSession,
         source: str,
         *,
-        policy: RequestPolicy | None = None,
+        policy: RequestPolicy,
         secret: str = "",
         clock: Clock | None = None,
     ) -> None:
         self.source = source
         self._session = session
-        self._policy = policy or RequestPolicy()
+        self._policy = policy
         self._secret = secret
         self._clock = clock or SystemClock()
 

@@ -206,14 +206,10 @@ def _without_known_runs(connection: Connection, name: str, issues: Sequence[Issu
     if not runs:
         return list(issues)
     query = select(table.c.run_ts).where(
-        table.c.name == name, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_bounds(runs))
+        table.c.name == name, table.c.issued_ts >= min(runs), table.c.run_ts.between(min(runs), max(runs))
     )
     kept = set(connection.execute(query).scalars())
     return [issue for issue in issues if issue.run_ts is None or issue.run_ts not in kept]
-
-
-def _bounds(instants: Iterable[int]) -> tuple[int, int]:
-    return min(instants), max(instants)
 
 
 def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> int:

@@ -57,18 +57,14 @@ class HealthBook:
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
-    def record_failure(self, source: str, at: int, error: SourceError) -> bool:
-        """Record a source's failure. Return whether this is the first failure since the source's last success.
-
-        Raises StoreError.
-        """
+    def record_failure(self, source: str, at: int, error: SourceError) -> None:
+        """Record a source's failure. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
             ok_ts = earlier.ok_ts if earlier else None
             health = SourceHealth(source, at, ok_ts, failures, str(error), error.fault, error.status)
             upsert(connection, table, [asdict(health)])
-        return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
         """Delete the health records of all sources whose names are not in `sources`. Raises StoreError."""

@@ -38,6 +38,8 @@ CONFIRMED_AFTER_S: Final = 5.0
 """Before a process takes over the lease, it must itself have seen no renewal for this many seconds. Therefore a holder
 keeps its lease even if a clock is set forward."""
 
+_NAME: Final = "pipeline"
+"""The primary key of the lease's row."""
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
     " ON CONFLICT DO NOTHING"
@@ -71,17 +73,14 @@ class _LeaseRow(Shape):
 class Lease:
     """A lease that one process may hold. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
-    def __init__(
-        self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, database: Database, *, steady: Callable[[], float] = time.monotonic) -> None:
         """`steady` is a monotonic clock in seconds."""
         self._database = database
-        self._name = name
         self._steady = steady
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
         self._rows = TableRows(table, _LeaseRow, list, database.damage)
-        self._is_ours = table.c.name == name, table.c.token == self._token
+        self._is_ours = table.c.name == _NAME, table.c.token == self._token
         self._watched: _LeaseRow | None = None
         self._watched_since = 0.0
         self._beaten_at: float | None = None
@@ -147,7 +146,7 @@ class Lease:
         return taken
 
     def _read(self, connection: Connection) -> _LeaseRow | None:
-        return self._rows.first(connection, table.c.name == self._name)
+        return self._rows.first(connection, table.c.name == _NAME)
 
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write this process's token and the time into the lease's row.
@@ -163,10 +162,10 @@ class Lease:
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
             beat = ours | {"beat_ts": self._database.system.now(connection)}
             if held is not None:
-                as_read = table.c.name == self._name, table.c.token == held.token, table.c.beat_ts == held.beat_ts
+                as_read = table.c.name == _NAME, table.c.token == held.token, table.c.beat_ts == held.beat_ts
                 return connection.execute(update(table).where(*as_read).values(beat)).rowcount == 1
-            self._rows.remove_damaged(connection, table.c.name == self._name)
-            return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
+            self._rows.remove_damaged(connection, table.c.name == _NAME)
+            return connection.execute(_INSERT_NEW, {"name": _NAME, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
         # A lease holder on this machine is dead if its process has ended. If the database is on a server, a lease

@@ -55,15 +55,15 @@ def current(connection: Connection) -> str | None:
 def is_current(database: Database) -> bool:
     """Return whether the database records the newest migration as applied. Raises StoreError."""
     with database.reading() as connection:
-        return records_newest_migration(connection)
+        return _records_newest_migration(connection)
 
 
-def records_newest_migration(connection: Connection) -> bool:
+def _records_newest_migration(connection: Connection) -> bool:
     """Return whether the database records the newest migration as applied."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
-def record_current(connection: Connection) -> None:
+def _record_current(connection: Connection) -> None:
     """Record in the database that the newest migration is applied."""
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
@@ -97,7 +97,7 @@ def is_beyond(connection: Connection) -> bool:
     return step is not None and step > HEAD and not is_readable(connection)
 
 
-def record_readable_since(connection: Connection, step: str) -> None:
+def _record_readable_since(connection: Connection, step: str) -> None:
     """Record that a version of Tunnihind without the migration `step` would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
@@ -184,7 +184,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     config.set_main_option("script_location", migrations)
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
-        if migrations == _MIGRATIONS and records_newest_migration(connection):
+        if migrations == _MIGRATIONS and _records_newest_migration(connection):
             return  # another process has already upgraded the tables
         revision = current(connection)
         if revision is not None and revision not in steps:
@@ -193,9 +193,9 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
             _LOG.warning(
                 "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
-            record_current(connection)
+            _record_current(connection)
             return
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         if since := max(getattr(step.module, "readable_since", "") for step in steps.values()):
-            record_readable_since(connection, since)
+            _record_readable_since(connection, since)

@@ -126,7 +126,7 @@ class TableRows[Row: Shape, Found]:
             yield from self._split(part)[0]
 
     def read_if_sound(
-        self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
+        self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]]
     ) -> Iterator[Found]:
         """Yield an object for each row whose primary key is not in `but_for`.
 

@@ -20,8 +20,8 @@ from tunnihind.web.options import PageOptions
 from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH
 from tunnihind.web.texts import Texts
 
-DAY_PLAN_HOURS: Final = 4
-TARGET_COVERAGE: Final = 0.8
+_DAY_PLAN_HOURS: Final = 4
+_TARGET_COVERAGE: Final = 0.8
 
 _MONTH_DAYS: Final = 30
 _SIZE: Final = 1000
@@ -70,7 +70,7 @@ class Figures:
         return cls(
             days=days_scored(hourly.n),
             error=ComparedScore(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
-            share=_shares(plans.get(DAY_PLAN_HOURS, NO_PLANS)),
+            share=_shares(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
             boiler=ComparedScore(*saved),
             boiler_ideal=boiler_eur_a_year(boiler.ideal),
@@ -174,7 +174,7 @@ def _charts(months: Mapping[date, Figures], texts: Texts) -> Iterator[BarChart]:
         yield _chart("saving", shares, 1.0, texts.percent, labels)
     yield _chart("error", errors := [figures.error for figures in months.values()], _top(errors), cents, labels)
     covered = [(figures.coverage,) for figures in months.values()]
-    yield _chart("range", covered, 1.0, texts.percent, labels, target=TARGET_COVERAGE)
+    yield _chart("range", covered, 1.0, texts.percent, labels, target=_TARGET_COVERAGE)
 
 
 def _chart(

@@ -74,11 +74,11 @@ def days_from(
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
     return tuple(
-        _summary(relative_day(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+        _summary(_relative_day(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
     )
 
 
-def relative_day(day: date, today: date) -> DayName:
+def _relative_day(day: date, today: date) -> DayName:
     """Return "today" or "tomorrow". For any other day, return an empty string."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
@@ -219,7 +219,7 @@ def grid(
     return tuple(
         GridRow(
             day,
-            relative_day(day, today),
+            _relative_day(day, today),
             day < today,
             tuple(shown[day]),
             len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,

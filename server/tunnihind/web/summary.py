@@ -54,7 +54,7 @@ class PageContext:
     weather_scores: tuple[VariableScores, ...] = ()
 
 
-NO_PAGE_CONTEXT: Final = PageContext()
+_NO_PAGE_CONTEXT: Final = PageContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def summarise(
     now: int,
     settings: Settings,
     options: PageOptions,
-    page_context: PageContext = NO_PAGE_CONTEXT,
+    page_context: PageContext = _NO_PAGE_CONTEXT,
     *,
     pipeline_expected: bool = True,
     mode: Mode = "live",

@@ -41,8 +41,8 @@ FRESH_S: Final = 2 * DAY_S
 _PAST_S: Final = 2 * DAY_S
 _AHEAD_S: Final = 10 * DAY_S
 
-WIND_TOPS_M_S: Final = (8, 16, 32)
-SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
+_WIND_TOPS_M_S: Final = (8, 16, 32)
+_SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
 """The values that the top of a band may stand for.
 
 There are only a few such values, so that readers can compare weeks. Small values make the weak sun of November visible.
@@ -119,7 +119,7 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
     wind, sun = weather.wind[:hours], weather.sun[:hours]
-    wind_top, sun_top = _top(wind, WIND_TOPS_M_S), _top(sun, SUN_TOPS_W_M2)
+    wind_top, sun_top = _top(wind, _WIND_TOPS_M_S), _top(sun, _SUN_TOPS_W_M2)
     return WeatherStrip(
         start_ts=weather.start_ts,
         hours=wind.size,

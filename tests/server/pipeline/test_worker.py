@@ -166,12 +166,17 @@ async def test_pieces_of_work_take_turns(worker: Worker) -> None:
     assert found == [1, 2, 4, 8, 16]
 
 
-async def test_a_process_killed_idle_is_noticed_and_replaced_when_there_is_work(worker: Worker, said: Said) -> None:
+@pytest.mark.parametrize(
+    ("number", "level"), [(signal.SIGKILL, "WARNING"), (signal.SIGTERM, "INFO")], ids=["killed", "asked to end"]
+)
+async def test_a_process_that_ends_idle_is_noticed_and_replaced_when_there_is_work(
+    worker: Worker, said: Said, number: signal.Signals, level: str
+) -> None:
     first = await worker.do(os.getpid)
-    os.kill(first, signal.SIGKILL)
+    os.kill(first, number)
     assert await said.next() == (
-        "WARNING",
-        "the process that makes forecasts has died (signal 9); a new process starts when there is work",
+        level,
+        f"the process that makes forecasts has died (signal {number}); a new process starts when there is work",
     )
     assert worker.pid is None
     assert await worker.do(os.getpid) != first
@@ -180,17 +185,6 @@ async def test_a_process_killed_idle_is_noticed_and_replaced_when_there_is_work(
 async def test_work_that_comes_before_the_death_is_noticed_is_done_at_once(worker: Worker) -> None:
     first = await worker.do(os.getpid)
     os.kill(first, signal.SIGKILL)
-    assert await worker.do(os.getpid) != first
-
-
-async def test_one_that_is_asked_to_end_is_no_trouble(worker: Worker, said: Said) -> None:
-    first = await worker.do(os.getpid)
-    os.kill(first, signal.SIGTERM)
-    assert await said.next() == (
-        "INFO",
-        "the process that makes forecasts has died (signal 15); a new process starts when there is work",
-    )
-    assert worker.pid is None
     assert await worker.do(os.getpid) != first
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import plain_run, quarters_of
-from tests.support.store.stores import HOURS, store_quotes
+from tests.support.store.stores import HOURS, store_quotes, utc
 from tests.support.upstreams.elering import Quotes
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.known import IssuedSeries
@@ -42,12 +42,6 @@ pytestmark = pytest.mark.usefixtures("quick_model")
 FIRST, LAST = date(2025, 8, 1), date(2025, 11, 9)
 LATER = 1_800_000_000
 TODAY = date(2025, 11, 5)
-
-
-def utc(text: str) -> int:
-    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
-
-
 NOW = utc("2025-11-05 10:00")
 
 
@@ -109,9 +103,8 @@ def bits(run: Run | None) -> object:
     )
 
 
-def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
+def picture(rehearsal: Rehearsal, at: int = NOW) -> object:
     """Return everything that a rehearsal shows at an instant, in a form that can be compared to the last bit."""
-    at = rehearsal.instant if at is None else at
     runs = rehearsal.runs(at)
     view = rehearsal.served_data(at, () if runs is None else (runs,))
     issues = rehearsal.archive.as_of(at).covariates.series
@@ -129,7 +122,7 @@ def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
 
 def view_at(store: Store, instant: int) -> ServedData:
     rehearsal = Rehearsal.of(store, instant, ESTONIA)
-    runs = rehearsal.runs()
+    runs = rehearsal.runs(instant)
     return rehearsal.served_data(instant, () if runs is None else (runs,))
 
 

@@ -136,7 +136,7 @@ async def test_a_ban_ends_the_asking(session: ClientSession, server: FakeEntsoe)
 
 
 async def test_an_unreachable_platform_is_said_at_once(session: ClientSession) -> None:
-    gone = EntsoeForecasts(EntsoePlatform(session, "http://127.0.0.1:1", TOKEN))
+    gone = EntsoeForecasts(EntsoePlatform(session, "http://127.0.0.1:1", TOKEN), zones=("ee",))
     with pytest.raises(SourceUnreachable):
         await gone.current(NOW)
 

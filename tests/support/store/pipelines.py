@@ -174,7 +174,7 @@ def pipeline_of(
         modeller or StubModeller(),
         clock,
         history_start=history_start,
-        observer=observer,
+        observer=observer or Observer(),
     )
 
 

@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
-ANSWER_WITHIN_S: Final = 40.0
+_ANSWER_WITHIN_S: Final = 40.0
 """The longest wait for an answer, in seconds. This wait is longer than the server's own time limit for a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
@@ -23,7 +23,7 @@ _LOOK_EVERY_S: Final = 0.1
 class WaitingConnection(psycopg.Connection[Any]):
     """A connection that closes itself if no data arrive for `patience_s` seconds during a wait."""
 
-    patience_s: float = ANSWER_WITHIN_S
+    patience_s: float = _ANSWER_WITHIN_S
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:

@@ -8,7 +8,7 @@ import { data, drawChart, feed, scene, start } from "./view.js";
  * Shows the new price as soon as the reader enters a fee.
  * @param {() => void} onChange
  */
-export function listenToHousehold(onChange) {
+function listenToHousehold(onChange) {
   // A fresh page replaces the form, so the listener belongs to the document.
   for (const type of ["change", "submit"]) {
     document.addEventListener(type, (event) => {

@@ -43,7 +43,7 @@ function numberOf(name, usual = "") {
 const MORNING = "07:00";
 
 /** The default deadline: the end of the next 24 hours. */
-export const USUAL = "24h";
+const USUAL = "24h";
 
 /**
  * @typedef {{

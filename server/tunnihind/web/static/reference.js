@@ -3,7 +3,7 @@
 import { letCopy, nameServer, pageData } from "./address.js";
 
 /** @param {Document} page */
-export function unfoldEntries(page) {
+function unfoldEntries(page) {
   const folded = () => /** @type {HTMLDetailsElement[]} */ ([...page.querySelectorAll("details.entry")]);
   const showLinked = () => {
     const linked = page.getElementById(location.hash.slice(1));

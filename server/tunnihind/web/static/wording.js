@@ -19,7 +19,7 @@ export function amountsIn(unit, rates, surcharge = []) {
 }
 
 /** Euros per kWh for 1 in each unit. */
-export const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
+const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
 
 /** Rounds to some decimals. An exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
