@@ -150,7 +150,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
     ran = until(run, now)
     if ran is None:
         return NoWindow(Reason.SWITCHED_OFF, last.last_run if last else None)
-    return NoWindow(Reason.SWITCHED_OFF, _with_average(timeline, ran), _after(run.pieces, now))
+    return NoWindow(Reason.SWITCHED_OFF, _averaged(timeline, ran), _after(run.pieces, now))
 
 
 def until(window: Decision, now: int) -> Decision | None:
@@ -212,13 +212,18 @@ def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | 
 def _resumed(timeline: Timeline, run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
     """After a plan is switched on again, add the pieces that are still ahead to its window."""
     pieces = _joined(run.pieces, _after(rest, now))
-    return _with_average(timeline, replace(run, pieces=pieces, shortened=_length(pieces) < run.asked_s))
+    return _averaged(timeline, replace(run, pieces=pieces, shortened=_length(pieces) < run.asked_s))
 
 
-def _with_average(timeline: Timeline, window: Decision) -> Decision:
-    """Return the window with the average price of its pieces. If a price is unknown, keep the old average."""
+def _averaged(timeline: Timeline, window: Decision) -> Decision:
+    """Return the window with the average price and the forecast share of its pieces.
+
+    If a price is unknown, both stay as they were.
+    """
     seconds = seconds_of(timeline, window.pieces)
-    return replace(window, average=_average(seconds)) if seconds.total() == _length(window.pieces) else window
+    if seconds.total() != _length(window.pieces):
+        return window
+    return replace(window, average=_average(seconds), forecast_share=_forecast_share(seconds))
 
 
 def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
@@ -377,16 +382,14 @@ def _decision(
     settings: PlanSettings, timeline: Timeline, span: Span, pieces: tuple[Piece, ...], *, at_once: int
 ) -> Decision:
     seconds = seconds_of(timeline, pieces)
-    duration = seconds.total()
-    predicted = sum(part for period, part in seconds.items() if not period.settled)
     return Decision(
         pieces=pieces,
         span=span,
         average=_average(seconds),
         saving=saving_of(timeline, pieces, at_once) if settings.kind is Kind.CHEAPEST else None,
         cost=_cost(settings, timeline, pieces),
-        forecast_share=round(predicted / duration, _SHARE_DECIMALS),
-        shortened=duration < settings.duration_s,
+        forecast_share=_forecast_share(seconds),
+        shortened=seconds.total() < settings.duration_s,
         asked_s=settings.duration_s,
     )
 
@@ -399,6 +402,11 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -
 
 def _average(seconds: Counter[Period]) -> float:
     return rounded(sum(period.price * part for period, part in seconds.items()) / seconds.total())
+
+
+def _forecast_share(seconds: Counter[Period]) -> float:
+    predicted = sum(part for period, part in seconds.items() if not period.settled)
+    return round(predicted / seconds.total(), _SHARE_DECIMALS)
 
 
 def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> Reason:

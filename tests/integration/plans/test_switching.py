@@ -15,7 +15,7 @@ from custom_components.tunnihind.plans.outcome import Decision, NoWindow
 from custom_components.tunnihind.plans.steering import Change
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from custom_components.tunnihind.storage import StoredState, state_from
-from tests.support.household.timelines import DAY_S, NIGHT, line, settled
+from tests.support.household.timelines import DAY_S, NIGHT, line, predicted, settled
 
 MINUTE_S = 60
 PRICES = st.lists(st.integers(0, 9), min_size=24, max_size=24)
@@ -151,15 +151,17 @@ def test_the_average_of_a_cut_window_is_of_the_time_that_ran() -> None:
     assert (ran.pieces, ran.average, ran.saving) == (((NIGHT, NIGHT + HOUR_S),), 1.0, None)
 
 
-def test_the_average_of_a_resumed_window_is_of_its_whole_time() -> None:
-    timeline = line(settled(NIGHT, [1.0, 3.0, *[9.0] * 22]))
-    planner = planner_of({"duration": 120})
+def test_the_figures_of_a_resumed_window_are_of_the_time_before_and_after_the_pause() -> None:
+    bands = [(1.0, 2.0, 3.0), (2.0, 3.0, 4.0), *[(8.0, 9.0, 10.0)] * 21]
+    timeline = line(settled(NIGHT, [1.0]), predicted(NIGHT + HOUR_S, bands))
+    planner = planner_of({"duration": 180, "horizon": "expected"})
     planner.decide(timeline, NIGHT)
-    for enabled in (False, True):
-        change(planner, NIGHT + HOUR_S, enabled=enabled)
-        planner.decide(timeline, NIGHT + HOUR_S)
+    for hours, enabled in ((1, False), (2, True)):
+        change(planner, NIGHT + hours * HOUR_S, enabled=enabled)
+        planner.decide(timeline, NIGHT + hours * HOUR_S)
     [ran] = planner.windows("plan")
-    assert (ran.pieces, ran.average) == (((NIGHT, NIGHT + 2 * HOUR_S),), 2.0)
+    assert ran.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S))
+    assert (ran.average, ran.forecast_share) == (2.0, 0.5)
 
 
 def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
