@@ -109,7 +109,7 @@ def test_after_a_hole_of_months_the_first_two_days_of_prices_are_enough_to_go_on
     assert (run.p10 <= run.p50).all()
 
 
-@pytest.mark.parametrize(("resumed", "tier"), [(date(2024, 2, 20), "prices")])
+@pytest.mark.parametrize(("resumed", "tier"), [(date(2024, 2, 20), "prices"), (date(2024, 5, 15), "last-weeks-mean")])
 def test_prices_of_ten_days_before_a_long_hole_are_enough_to_go_on(utc: Utc, resumed: date, tier: str) -> None:
     def holey(ts: NDArray[np.int64]) -> Floats:
         return np.where((ts >= day_start(date(2024, 1, 20))) & (ts < day_start(resumed)), np.nan, calm(ts))
