@@ -21,6 +21,7 @@ from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.quarters.known_quarters import DAYS, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.replay.learner import WARM_UP_DAYS
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
@@ -38,6 +39,8 @@ from tunnihind.market import (
 _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56
 """With fewer days of prices, the mean of the last weeks is the better forecast."""
+_MIN_PRICED_DAYS: Final = WARM_UP_DAYS + LEADS
+"""With fewer days with a known price, for example around a long hole, the replay may have learnt from no price."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
@@ -151,6 +154,8 @@ class TieredForecaster:
         era = era_start(newest)
         days = KnownDays.of(known, self.market, history_start(newest), newest, self._seasons, era)
         if days is None or days.newest + 1 < _MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
+            return None
+        if np.isfinite(days.prices.eur_mwh[: days.newest + 1]).any(axis=1).sum() < _MIN_PRICED_DAYS:
             return None
         era_row = days.grid.index(era)
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)

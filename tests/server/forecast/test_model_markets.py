@@ -109,6 +109,15 @@ def test_after_a_hole_of_months_the_first_two_days_of_prices_are_enough_to_go_on
     assert (run.p10 <= run.p50).all()
 
 
+@pytest.mark.parametrize(("resumed", "tier"), [(date(2024, 2, 20), "prices"), (date(2024, 5, 15), "last-weeks-mean")])
+def test_prices_of_ten_days_before_a_long_hole_are_enough_to_go_on(utc: Utc, resumed: date, tier: str) -> None:
+    def holey(ts: NDArray[np.int64]) -> Floats:
+        return np.where((ts >= day_start(date(2024, 1, 20))) & (ts < day_start(resumed)), np.nan, calm(ts))
+
+    run = run_of(market(holey, date(2024, 5, 16)), utc(2024, 5, 15, 14))
+    assert run.tier == tier
+
+
 def test_a_hole_today_costs_a_day_of_lead_and_no_hour_of_the_run(utc: Utc) -> None:
     hole = utc(2024, 5, 15, 4)
     run = run_of(market(lambda ts: np.where(ts == hole, np.nan, calm(ts))), utc(2024, 5, 15, 9))

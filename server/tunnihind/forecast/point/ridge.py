@@ -133,6 +133,8 @@ class Moments:
         `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns.
         """
         n = self.gram[:, 0, 0][:, None]
+        # If no price was known, all coefficients become NaN, and the days are not forecast.
+        n = np.where(n > 0, n, np.nan)
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2
         sd = np.sqrt(np.maximum(variance, 1e-10))
