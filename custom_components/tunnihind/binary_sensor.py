@@ -65,7 +65,7 @@ PRICE_BINARY_SENSORS: Final = (
         is_on_fn=lambda prices: prices.tomorrow_prices is not None,
     ),
 )
-NEGATIVE_SALE: Final = _negative(NEGATIVE_SELLING_PRICE)
+NEGATIVE_SELLING: Final = _negative(NEGATIVE_SELLING_PRICE)
 DATA_PROBLEM: Final = BinarySensorEntityDescription(
     key="data_problem",
     device_class=BinarySensorDeviceClass.PROBLEM,
@@ -86,7 +86,7 @@ async def async_setup_entry(
     coordinator = entry.runtime_data
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
-    while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SALE)]))
+    while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SELLING)]))
     add_to_plans(entry, async_add_entities, WindowSensor, [RUNNING])
 
 

@@ -35,7 +35,7 @@ from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
 from .forms.reader import language_of_reader
 from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
-from .forms.tariff_step import CurrentPeriod, TariffStep
+from .forms.tariff_step import CurrentPeriod, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, price_lists_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
@@ -52,7 +52,7 @@ _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
 
-class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
+class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     """Adds a zone of a server to Home Assistant, or changes the server's address."""
 
     _found: Server

@@ -43,7 +43,7 @@ from .prices.zones import zone_of
 from .server.answers import About, ForecastAnswer, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
-from .server.polling import Beginning, Contact, Polling, Problem
+from .server.polling import Contact, Polling, Problem, ResetReason
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
@@ -161,7 +161,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
+            known, reset = await self._polling.ask(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
             self._update_if_due()
             raise UpdateFailed(
@@ -170,9 +170,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
                 translation_placeholders=error.translation_placeholders,
                 retry_after=self._polling.failed(error),
             ) from error
-        if beginning is Beginning.OTHER_SERVER:
+        if reset is ResetReason.OTHER_SERVER:
             self.ledger.forget_prices()
-        elif beginning is Beginning.NEW_REHEARSAL:
+        elif reset is ResetReason.NEW_REHEARSAL:
             self.planner.forget()
             self.ledger.forget()
         if known == self.data:
@@ -224,7 +224,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.paid, now)
         self._completion.async_look(now)
         self._shown_problems = problems(self.prices, self.contact)
-        self._save_what_changed()
+        self._save_if_changed()
 
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
@@ -257,7 +257,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """Store the present data at once."""
         await self._storage.save(self._state_to_store())
 
-    def _save_what_changed(self) -> None:
+    def _save_if_changed(self) -> None:
         kept = self._state_to_store()
         if kept != self._saved:
             self._saved = kept

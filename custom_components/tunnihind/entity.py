@@ -26,8 +26,8 @@ from .plans.settings import (
     QUARTER_MIN,
     Kind,
     PlanError,
-    goes_by_energy,
-    goes_by_limit,
+    is_by_energy,
+    is_by_limit,
     looks_for_high_prices,
 )
 from .plans.steering import Change, SteeredPlan
@@ -66,8 +66,8 @@ def _knows_energy(form: Form) -> bool:
 # The keys of the entities that only some plans have. The function returns whether a plan with the given form has the
 # entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
-    "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
-    **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
+    "duration": lambda form: not is_by_energy(form) and not is_by_limit(form),
+    **dict.fromkeys(("energy", "window_cost"), is_by_energy),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
     "last_saving": _saves,
     **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _knows_energy),

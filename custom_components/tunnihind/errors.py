@@ -89,11 +89,11 @@ class RehearsalOver(TunnihindError, key="rehearsal_over"):
     """A server that showed a past day is no longer a rehearsal."""
 
 
-class InvalidResponse(TunnihindError, key="invalid_response"):
+class InvalidAnswer(TunnihindError, key="invalid_response"):
     """The answer doesn't follow the API's specification."""
 
 
-class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
+class UnknownPriceZone(InvalidAnswer, key="unknown_zone"):
     """The prices belong to a zone that the integration doesn't support."""
 
 
@@ -101,5 +101,5 @@ class OtherZone(TunnihindError, key="other_zone"):
     """The server's prices belong to a different zone than the config entry."""
 
 
-class LongAnswer(InvalidResponse, key="long_answer"):
+class LongAnswer(InvalidAnswer, key="long_answer"):
     """The answer is longer than any correct answer of the API."""

@@ -24,7 +24,7 @@ from tests.support.markets.windy_market import WindyMarket, archive_of
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
-from tunnihind.pipeline.history import KeptArchive
+from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_read_times, superfluous
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
@@ -104,7 +104,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
         forecaster = TieredForecaster(ESTONIA)
-        history, lines = KeptArchive(), []
+        history, lines = ArchiveCache(), []
         for what, as_of in (
             ("from nothing", morning),
             ("an hour later", morning + HOUR_S),

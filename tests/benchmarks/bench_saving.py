@@ -22,7 +22,7 @@ from typing import Final
 import click
 import numpy as np
 
-from custom_components.tunnihind.plans.saving import average_band
+from custom_components.tunnihind.plans.saving import average_percentiles
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period
 from tests.support.household.savings import Judged, as_came, as_issued, judged, reliability, share_inside
 from tunnihind.forecast.known import Floats
@@ -114,7 +114,7 @@ def print_runs(issues: Issues, prices: Mapping[int, float]) -> None:
         for kind, starts in runs(bands):
             hours = [Period(ts, ts + HOUR_S, bands[ts][1], bands[ts][0], bands[ts][2], settled=False) for ts in starts]
             came = fmean(prices[ts] for ts in starts)
-            low, _, high = average_band(hours)
+            low, _, high = average_percentiles(hours)
             lowest, highest = fmean(hour.low for hour in hours), fmean(hour.high for hour in hours)
             inside.setdefault(kind, []).append((low <= came <= high, lowest <= came <= highest))
     for kind, found in inside.items():

@@ -21,8 +21,8 @@ from ..past.paid_prices import (
     costs,
     hours_between,
     left_out_spans,
+    split_left_out,
     sum_rows,
-    without_left_out,
 )
 from ..past.recorder import (
     async_cost_statistic,
@@ -91,7 +91,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     start = _start_asked(call.data, now)
     metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
     async with _import_lock(hass):
-        prices, left_out = without_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
+        prices, left_out = split_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
         outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
@@ -123,7 +123,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
         rows = sum_rows(stored, found, start)
         changed = {hour: row for hour, row in rows.items() if row != stored.get(hour)}
         await write_costs(hass, metadata, changed)
-    charged, left_out = without_left_out(found)
+    charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
         **hours_answer(charged, len(changed), left_out),

@@ -74,7 +74,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
-        charged.append(None if price is None else _index_in(charges, _parts(tariff.charges(instant))))
+        charged.append(None if price is None else _index_or_append(charges, _parts(tariff.charges(instant))))
     return PriceColumns(
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],
@@ -150,7 +150,7 @@ def _parts(charges: Charges) -> dict[str, float]:
     return {charge.part.value: round(charge.eur_kwh, _PART_DECIMALS) for charge in charges.charges if charge.eur_kwh}
 
 
-def _index_in(charges: list[dict[str, float]], parts: dict[str, float]) -> int:
+def _index_or_append(charges: list[dict[str, float]], parts: dict[str, float]) -> int:
     if parts not in charges:
         charges.append(parts)
     return charges.index(parts)

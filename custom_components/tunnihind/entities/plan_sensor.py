@@ -30,7 +30,7 @@ def _cost_band(decision: Decision) -> Attributes:
 
 
 # The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be
-# meaningless. The module `saved_sensor` contains the sensors for actual costs and savings.
+# meaningless. The module `account_sensor` contains the sensors for actual costs and savings.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",

@@ -22,7 +22,7 @@ from ..prices.zones import zone_of
 from ..server.clock import home_now
 from .fields import choice_field, count, price
 from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
-from .tariff_step import CurrentPeriod, TariffStep
+from .tariff_step import CurrentPeriod, TariffFlow
 
 ROW: Final = "row"
 SELLS: Final = "sells"
@@ -87,7 +87,7 @@ def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit:
     return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered([*rows, row])}}
 
 
-class TunnihindOptionsFlow(TariffStep, OptionsFlow):
+class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     """The flow in which a household changes the options of an entry. The entry applies the changes without a reload."""
 
     def __init__(self) -> None:

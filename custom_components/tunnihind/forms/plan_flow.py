@@ -109,7 +109,7 @@ class PlanFlow(ConfigSubentryFlow):
         """Ask for the settings of a new plan, and add the plan."""
         if user_input is None:
             return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
-        if errors := errors_of(user_input, self._titles(), self._new) | _wrong_meter(self.hass, user_input):
+        if errors := errors_of(user_input, self._titles(), self._new) | _meter_errors(self.hass, user_input):
             return self._form("plan", self._new, user_input, errors)
         plan = plan_of(user_input, self._unit, self._new)
         return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan)
@@ -124,7 +124,7 @@ class PlanFlow(ConfigSubentryFlow):
             return self._form("reconfigure", form, values, placeholders=hint)
         # If two plans already have the same name, both may keep the name.
         others = self._titles() - {subentry.title}
-        meter = _wrong_meter(self.hass, user_input, subentry.data.get(METER))
+        meter = _meter_errors(self.hass, user_input, subentry.data.get(METER))
         if errors := errors_of(user_input, others, form) | meter:
             return self._form("reconfigure", form, user_input, errors, hint)
         await self._end_changes()
@@ -178,7 +178,7 @@ class PlanFlow(ConfigSubentryFlow):
         )
 
 
-def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
+def _meter_errors(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
     """If the recorder has no statistics of the chosen meter, return an error.
 
     `kept` is the plan's present meter. The plan may keep a meter that no longer exists, so that people can change other

@@ -34,7 +34,7 @@ from ..plans.settings import (
     Kind,
     PlanSettings,
     Prefer,
-    goes_by_energy,
+    is_by_energy,
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
@@ -104,20 +104,20 @@ _BY_ENERGY: Final = "_by_energy"
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form in which people change the given plan."""
-    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if goes_by_energy(plan) else ""))
+    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
 
 
-_EVERY_DAY: Final[Mapping[str, Any]] = {
+_ANY_PLAN: Final[Mapping[str, Any]] = {
     CHOSEN_DAYS: list(WEEKDAYS),
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
 # for only a few minutes. The first plan uses only published prices, so that its window doesn't depend on a forecast.
-FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
+FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
 # At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
-_ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-_LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
+_ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
+_LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_ANY_PLAN}
 # The values that the form of a new plan shows at first. A new plan for the cheapest hours doesn't split its windows,
 # because many devices, like a washing machine, can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {

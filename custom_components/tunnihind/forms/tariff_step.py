@@ -190,7 +190,7 @@ def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
     return readable
 
 
-class TariffStep(ConfigEntryBaseFlow):
+class TariffFlow(ConfigEntryBaseFlow):
     """A flow that shows the form for fees and a preview of the current price."""
 
     _form: RowForm

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..const import DEFAULT_HOURS_AHEAD
 from ..plans.outcome import Outcome
-from ..plans.saving import average_band
+from ..plans.saving import average_percentiles
 from ..prices.billing import Billing, Resolution, SellingContract
 from ..prices.days import Day, day_at, iso_bounds, local
 from ..prices.rates import Part
@@ -192,7 +192,7 @@ class PricesNow:
     @cached_property
     def outlook_band(self) -> Band | None:
         """p10, p50 and p90 of the average price in `outlook`, in EUR/kWh."""
-        return Band(*average_band(self.outlook)) if self.outlook else None
+        return Band(*average_percentiles(self.outlook)) if self.outlook else None
 
     @cached_property
     def bands(self) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..const import LOGGER
 from ..errors import TunnihindError
-from ..past.paid_prices import FIVE_MIN_S, PaidPrices, without_left_out
+from ..past.paid_prices import FIVE_MIN_S, PaidPrices, split_left_out
 from ..past.recorder import meter_rows, records
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, QUARTER_S
@@ -187,7 +187,7 @@ class Completion:
         if not hours:
             return False
         try:
-            prices, _ = without_left_out(await self._paid_prices().of(hours))
+            prices, _ = split_left_out(await self._paid_prices().of(hours))
         except TunnihindError as error:
             LOGGER.debug("the server did not send prices of past windows: %s", error)
             return False

@@ -24,7 +24,7 @@ _ATTEMPTS: Final = 5
 _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
-_FIVES_IN_QUARTER: Final = 3
+_READINGS_PER_QUARTER: Final = 3
 # Costs and sums in EUR are rounded to 6 decimals, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
@@ -104,7 +104,7 @@ def left_out_spans(reasons: Mapping[int, LeftOutHour]) -> list[tuple[int, int, L
     return spans
 
 
-def without_left_out[Value](
+def split_left_out[Value](
     found: Mapping[int, Value | LeftOutHour],
 ) -> tuple[dict[int, Value], dict[int, LeftOutHour]]:
     """Separate the hours that have a value from the hours that were left out."""
@@ -194,7 +194,7 @@ class Energy:
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
             return None
-        return tuple(sum(quarter) for quarter in batched(fives, _FIVES_IN_QUARTER, strict=True))
+        return tuple(sum(quarter) for quarter in batched(fives, _READINGS_PER_QUARTER, strict=True))
 
 
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOutHour]) -> dict[int, float | LeftOutHour]:

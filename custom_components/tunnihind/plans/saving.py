@@ -147,7 +147,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     )
 
 
-def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
+def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]:
     """Return p10, p50 and p90 of the average price of `periods` in EUR/kWh.
 
     Raises ValueError if there are no periods.

@@ -161,16 +161,16 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# `goes_by_energy`, `goes_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown `kind` from a
+# `is_by_energy`, `is_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown `kind` from a
 # newer version of the integration.
 
 
-def goes_by_energy(form: Mapping[str, Any]) -> bool:
+def is_by_energy(form: Mapping[str, Any]) -> bool:
     """Return whether a plan's energy and power determine its duration."""
     return form.get("energy") is not None
 
 
-def goes_by_limit(form: Mapping[str, Any]) -> bool:
+def is_by_limit(form: Mapping[str, Any]) -> bool:
     """Return whether a plan runs in all hours within the price limit."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
 

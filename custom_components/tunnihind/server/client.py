@@ -29,7 +29,7 @@ from ..errors import (
     CannotConnect,
     ConnectionRefused,
     ForeignAnswer,
-    InvalidResponse,
+    InvalidAnswer,
     LongAnswer,
     NoAnswer,
     NoPastPrices,
@@ -140,14 +140,14 @@ class Client:
         try:
             _, body = await self._get("api/about")
             return self._read(about_from, body)
-        except NotTunnihind, InvalidResponse:
+        except NotTunnihind, InvalidAnswer:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
         """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
         If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
-        NotTunnihind and InvalidResponse.
+        NotTunnihind and InvalidAnswer.
         """
         etag, newest = self._newest.get(step_s, (None, None))
         headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
@@ -161,7 +161,7 @@ class Client:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
         A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
-        CannotConnect, NotTunnihind and InvalidResponse.
+        CannotConnect, NotTunnihind and InvalidAnswer.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -171,7 +171,7 @@ class Client:
     async def plan_score(self) -> PlanScore | None:
         """Return the savings of plans that followed the server's forecasts, or None if the server has scored no plans.
 
-        Raises CannotConnect and InvalidResponse.
+        Raises CannotConnect and InvalidAnswer.
         """
         try:
             _, body = await self._get("api/v1/accuracy")
@@ -182,7 +182,7 @@ class Client:
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the month that begins on `month`, keyed by the start of each period.
 
-        A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
+        A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidAnswer.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
@@ -228,7 +228,7 @@ class Client:
         except UnknownZone as error:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
-            raise InvalidResponse(self.shown_url, str(error)) from error
+            raise InvalidAnswer(self.shown_url, str(error)) from error
         except ValueError as error:  # the body is not JSON, or it is another program's document
             raise ForeignAnswer(self.shown_url) from error
 
@@ -338,7 +338,7 @@ class Server:
 async def fetch_server(hass: HomeAssistant, url: str) -> Server:
     """Request the prices and the description of the server at `url`.
 
-    Raises CannotConnect, NotTunnihind and InvalidResponse.
+    Raises CannotConnect, NotTunnihind and InvalidAnswer.
     """
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()

@@ -6,7 +6,7 @@ from math import inf
 from typing import Final
 
 from ..const import LOGGER
-from ..errors import InvalidResponse, NotTunnihind, TunnihindError
+from ..errors import InvalidAnswer, NotTunnihind, TunnihindError
 from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .answers import ForecastAnswer
@@ -128,7 +128,7 @@ class NewestPricesFetcher:
         """Return the newest prices. If the server has no valid quarter-hour prices, return hourly prices.
 
         If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
-        NotTunnihind and InvalidResponse.
+        NotTunnihind and InvalidAnswer.
         """
         if not in_quarters:
             self._refused_at = None
@@ -138,7 +138,7 @@ class NewestPricesFetcher:
             return await self._client.forecast(HOUR_S)
         try:
             quarters = await self._client.forecast(QUARTER_S)
-        except (NotTunnihind, InvalidResponse) as error:
+        except (NotTunnihind, InvalidAnswer) as error:
             hours = await self._client.forecast(HOUR_S)
             LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
             self._refused_at = home_now()

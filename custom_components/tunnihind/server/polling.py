@@ -70,7 +70,7 @@ class Contact:
         return now - min(self.answered_at, self.answer_made_at + _ANSWER_LIFE_S)
 
 
-class Beginning(Enum):
+class ResetReason(Enum):
     """The reason why a poll dropped all earlier prices."""
 
     OTHER_SERVER = auto()
@@ -132,7 +132,7 @@ class Polling:
             wrong_server=self._wrong_server,
         )
 
-    async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
+    async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
         """Poll the server, and return the known prices.
 
         If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the request fails or
@@ -154,10 +154,10 @@ class Polling:
         if self.known and not is_new and not self._history.is_due(now):
             return self.known, None
         self._newest = answer
-        beginning = self._beginning(answer)
-        before = None if beginning else self.known
+        reset = self._reset_reason(answer)
+        before = None if reset else self.known
         self.known = await self._history.completed(merged(before, answer, now), now)
-        return self.known, beginning
+        return self.known, reset
 
     async def past(self, days: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
@@ -200,7 +200,7 @@ class Polling:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
-    def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
+    def _reset_reason(self, answer: ForecastAnswer) -> ResetReason | None:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
@@ -213,11 +213,11 @@ class Polling:
             LOGGER.info("a different server answers at %s now; the old prices are dropped", self._client.shown_url)
             self._answered_id = self._instance_id
             self._history.forget()
-            return Beginning.OTHER_SERVER
+            return ResetReason.OTHER_SERVER
         self._answered_id = self._instance_id
         if self.known and self._clock.has_restarted(self.known.now, answer.now):
             LOGGER.info("the rehearsal at %s has started again", self._client.shown_url)
-            return Beginning.NEW_REHEARSAL
+            return ResetReason.NEW_REHEARSAL
         return None
 
     async def _ask_about(self, *, at_once: bool) -> None:

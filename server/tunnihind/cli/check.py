@@ -9,7 +9,7 @@ import click
 from tunnihind import __version__
 from tunnihind.cli.options import SOURCES, with_settings
 from tunnihind.errors import TunnihindError
-from tunnihind.service.check import Checked, check_sources
+from tunnihind.service.check import CheckResult, check_sources
 from tunnihind.settings import Settings
 from tunnihind.sources.upstream import RecordedAnswer
 
@@ -45,7 +45,7 @@ def check(settings: Settings, *, save: Path | None) -> None:
         click.get_current_context().exit(_WRONG_ANSWER if is_answer_wrong else _NO_ANSWER)
 
 
-def _described(one: Checked) -> str:
+def _described(one: CheckResult) -> str:
     head = f"{one.question}: "
     if not one.faults:
         return f"{head}good, in {one.seconds:.1f} s: {one.reach}"
@@ -63,7 +63,7 @@ def _not_asked(settings: Settings) -> list[str]:
     return silent
 
 
-def _summary(found: list[Checked]) -> str:
+def _summary(found: list[CheckResult]) -> str:
     wrong = sum(bool(one.faults) for one in found)
     return f"{wrong} of {len(found)} questions went wrong." if wrong else "All is well."
 

@@ -149,7 +149,7 @@ class CovariateArchive:
                 np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
         return values
 
-    def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
+    def runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
         """For each weather run in use, return the instant at which it was initialised, newest first.
 
         A weather run is in use if it holds the newest value of at least one hour. If the newest weather run reaches

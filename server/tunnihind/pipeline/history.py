@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from tunnihind.forecast.known import Archive
-from tunnihind.forecast.known_days.vintages import passing_runs
+from tunnihind.forecast.known_days.vintages import superseded_runs
 from tunnihind.forecast.run import Forecaster
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
@@ -38,7 +38,7 @@ class _StoreFingerprint:
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
-class KeptArchive:
+class ArchiveCache:
     """Keeps the newest history in memory, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
@@ -53,6 +53,6 @@ class KeptArchive:
                 return archive
         # The old archive is dropped first, because two archives would take too much memory.
         self._kept = None
-        archive = store.read_archive(since_ts, passing=partial(passing_runs, as_of=as_of))
+        archive = store.read_archive(since_ts, superseded=partial(superseded_runs, as_of=as_of))
         self._kept = fingerprint, since_ts, archive
         return archive

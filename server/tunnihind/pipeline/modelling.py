@@ -17,7 +17,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, NextDay, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import (
     MEMORY_DAYS,
     MONTHS,
@@ -28,7 +28,7 @@ from tunnihind.forecast.scoring.live_scores import (
     windows,
 )
 from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
-from tunnihind.pipeline.history import KeptArchive
+from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.learnt_files import LearntFiles
 from tunnihind.pipeline.worker import Worker
 from tunnihind.settings import data_folder
@@ -73,7 +73,7 @@ def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForeca
     return TieredForecaster(market, keeper=keeper)
 
 
-_HISTORY: Final = KeptArchive()
+_HISTORY: Final = ArchiveCache()
 """The history that this process has read. All markets share this history."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], FullForecaster]] = {}
@@ -125,7 +125,7 @@ class PastForecasts:
     returned before the forecasts were made.
     """
 
-    forecasts: tuple[NextDay, ...]
+    forecasts: tuple[Next24Hours, ...]
     past: int
     lacking: int
 
@@ -149,7 +149,7 @@ def forecast_past_days(
     kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
-    made: dict[int, tuple[NextDay, ...]] = {}
+    made: dict[int, tuple[Next24Hours, ...]] = {}
     for instant in missing:
         if (instant > as_of - _RECENT_S) is not recent:
             continue
@@ -162,7 +162,7 @@ def forecast_past_days(
     return PastForecasts(tuple(chain.from_iterable(made.values())), past, lacking)
 
 
-def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
+def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
     """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
     If `run_at` is given, use the forecaster that made the hourly run at the instant `run_at`.
@@ -175,8 +175,8 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
     known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
     runs = Runs.made_by(kept, known)
     if runs is None:
-        return tuple(NextDay.nothing(instant, step_s) for step_s in STEPS)
-    return tuple(NextDay.of(run, known) for run in runs.by_step.values())
+        return tuple(Next24Hours.nothing(instant, step_s) for step_s in STEPS)
+    return tuple(Next24Hours.of(run, known) for run in runs.by_step.values())
 
 
 def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:

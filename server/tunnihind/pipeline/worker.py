@@ -138,11 +138,11 @@ class Worker:
 
     def _started(self) -> _Process:
         try:
-            return _Process(self._niceness, self._ended_idle, self._log, is_thrifty=self._is_thrifty)
+            return _Process(self._niceness, self._handle_idle_death, self._log, is_thrifty=self._is_thrifty)
         except OSError as error:
             raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
 
-    def _ended_idle(self, process: _Process, error: _DiedError) -> None:
+    def _handle_idle_death(self, process: _Process, error: _DiedError) -> None:
         if process is not self._process:
             return
         self._process = None

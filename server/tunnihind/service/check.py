@@ -32,7 +32,7 @@ _HISTORY_DAYS_AGO: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The result of checking a source's prices, forecasts or history.
 
     `reach` says in words when the answer's data end. `faults` lists the faults of the answer. `has_answered` is false
@@ -56,7 +56,7 @@ class _UnpacedClock(SystemClock):
 
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
-) -> list[Checked]:
+) -> list[CheckResult]:
     """Check all sources in parallel, and return the results. `record` is called with each answer of a source."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
@@ -70,7 +70,7 @@ async def check_sources(
             return await asyncio.gather(*questions)
 
 
-async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> Checked:
+async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> CheckResult:
     market, today = markets[0], delivery_day(now)
     tomorrow = today + timedelta(days=1)
 
@@ -105,7 +105,7 @@ def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[s
             yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
 
 
-async def _forecast(source: CovariateSource, now: int, market: Market) -> Checked:
+async def _forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
         reach, faults = _reach(list(series.values()), market, least_until=now)
         missing = sorted(set(source.names) - series.keys())
@@ -119,7 +119,7 @@ async def _forecast(source: CovariateSource, now: int, market: Market) -> Checke
     return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
 
 
-async def _history(source: CovariateSource, now: int, market: Market) -> Checked:
+async def _history(source: CovariateSource, now: int, market: Market) -> CheckResult:
     day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
 
     def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
@@ -147,14 +147,14 @@ async def _ask[Content](
     question: str,
     ask: Callable[[], Awaitable[Content]],
     examine: Callable[[Content], tuple[str, tuple[str, ...]]],
-) -> Checked:
+) -> CheckResult:
     started = perf_counter()
     try:
         content = await ask()
     except SourceError as error:
-        return Checked(question, perf_counter() - started, "", (error.problem,), _has_answered(error))
+        return CheckResult(question, perf_counter() - started, "", (error.problem,), _has_answered(error))
     seconds = perf_counter() - started
-    return Checked(question, seconds, *examine(content))
+    return CheckResult(question, seconds, *examine(content))
 
 
 def _has_answered(error: SourceError) -> bool:

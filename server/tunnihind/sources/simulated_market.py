@@ -129,9 +129,9 @@ class SimulatedMarket:
 
     def wind_speed(self, point: WeatherPoint, ts: Floats) -> Floats:
         """Return the wind speed at hub height in m/s."""
-        driver = self._driver("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
+        noise = self._correlated_noise("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
         mean = 7.6 + 0.9 * _season(ts)
-        speed: Floats = np.clip(mean * np.exp(0.42 * driver - 0.09), 0.1, 40.0)
+        speed: Floats = np.clip(mean * np.exp(0.42 * noise - 0.09), 0.1, 40.0)
         return speed
 
     def temperature(self, point: WeatherPoint, ts: Floats) -> Floats:
@@ -139,12 +139,14 @@ class SimulatedMarket:
         mean = 7.5 - 0.9 * (point.latitude - 57.0) - 11.0 * _season(ts)
         solar_time = ts + point.longitude / 360.0 * DAY_S
         daily = (2.8 - 1.8 * _season(ts)) * np.cos(2 * np.pi * (solar_time / DAY_S - 15 / 24))
-        temperature: Floats = mean + daily + 4.0 * self._driver("temperature", point, ts, 96 * HOUR_S, 24 * HOUR_S)
+        temperature: Floats = (
+            mean + daily + 4.0 * self._correlated_noise("temperature", point, ts, 96 * HOUR_S, 24 * HOUR_S)
+        )
         return temperature
 
     def radiation(self, point: WeatherPoint, ts: Floats) -> Floats:
         """Return the shortwave radiation on the ground in W/m2."""
-        clouds = self._driver("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
+        clouds = self._correlated_noise("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
         clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
         return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
 
@@ -169,7 +171,7 @@ class SimulatedMarket:
         """Return the errors, of variance 1, that each further day ahead adds to a forecast, shape (days, n)."""
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
-    def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
+    def _correlated_noise(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
         """Return a random process of variance 1, which is similar at all points, and more similar within a zone."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)

@@ -89,7 +89,7 @@ class Digest:
     count: int = 0
     total: int = 0
 
-    def passing(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def digesting(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Add each row to the digest, and yield the row unchanged."""
         for row in rows:
             self.count += 1
@@ -102,7 +102,7 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
     # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
     with closing(rows.sound_cells(snapshot)) as sound:
-        for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
+        for step, some in enumerate(batched(digest.digesting(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
             show(f"copying {rows.table.name}", step, steps)
     return digest
@@ -112,7 +112,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
     """Raise StoreError if the digest of the copied table differs from `wanted`, the digest of the source's rows."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
-        for _ in found.passing(sound):
+        for _ in found.digesting(sound):
             pass
     if found != wanted:
         raise StoreError(

@@ -20,7 +20,7 @@ from tunnihind.store.schema import covariates as table
 from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
-type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
+type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
 """Marks the covariate forecasts that no price forecast uses. Its arguments are arrays with an item for each covariate
 forecast: the number of the covariate, the instant of issue, and whether it comes from a weather model run."""
 
@@ -87,14 +87,14 @@ class CovariateBook:
             self._state.stored_covariates(connection)
         return added
 
-    def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
+    def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
         """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        `passing` returns True for the forecasts to leave out. If a row is damaged, no forecast is left out.
+        `superseded` returns True for the forecasts to leave out. If a row is damaged, no forecast is left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
-            sound = None if passing is None else self._sound(connection, where, passing)
+            sound = None if superseded is None else self._sound(connection, where, superseded)
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
@@ -104,9 +104,9 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where))
 
     def _sound(
-        self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
+        self, connection: Connection, where: Sequence[ColumnElement[bool]], superseded: Superseded
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return the covariate forecasts for which `passing` returns False, each with its covariate's name.
+        """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
 
         If a row is damaged, return None. To save memory, the values of all other forecasts are not unpacked.
         """
@@ -117,8 +117,8 @@ class CovariateBook:
             number = {name: n for n, name in enumerate({row[0] for row in keys})}
             series = np.array([number[row[0]] for row in keys], np.int64)
             issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
-            is_passing = passing(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
-            but_for = {tuple(row[:2]) for row, one in zip(keys, is_passing.tolist(), strict=True) if one}
+            is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
+            but_for = {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
             return [*self.rows.read_if_sound(connection, *where, but_for=but_for)]
         except DAMAGE:
             return None

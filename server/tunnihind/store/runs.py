@@ -50,7 +50,7 @@ _AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
 
-class RunArchive:
+class RunBook:
     """The stored forecast runs. Stored runs never change.
 
     Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
@@ -279,7 +279,7 @@ def _score_key(of: SeriesKey) -> str:
 
 
 class ScenarioBook:
-    """Reads the stored scenarios. `RunArchive.add` writes the scenarios."""
+    """Reads the stored scenarios. `RunBook.add` writes the scenarios."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.run import LEADS
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, NextDay
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24Hours
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import (
     NO_SCORES_BY_MONTH,
@@ -163,7 +163,7 @@ class BacktestBook:
         self._state = state
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
-    def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
+    def kept(self, model: str, of: SeriesKey) -> dict[int, Next24Hours]:
         """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
@@ -179,7 +179,7 @@ class BacktestBook:
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
-    def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
+    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, past: int) -> bool:
         """Store a model's forecasts of past days for a zone, and delete the zone's forecasts by other models.
 
         Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
@@ -235,10 +235,10 @@ class _ForecastRow(Shape):
     p90: bytes
 
 
-def _forecast(row: _ForecastRow) -> NextDay:
+def _forecast(row: _ForecastRow) -> Next24Hours:
     """Return the forecast that a row stores. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
-    return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
+    return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:

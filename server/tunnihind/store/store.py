@@ -10,14 +10,14 @@ from sqlalchemy import Connection
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.forecast.known import Archive
 from tunnihind.market import Zone
-from tunnihind.store.covariates import CovariateBook, Passing
+from tunnihind.store.covariates import CovariateBook, Superseded
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
 from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
-from tunnihind.store.runs import RunArchive, ScenarioBook
+from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
 from tunnihind.store.state import StateBook
@@ -46,20 +46,22 @@ class Store:
             raise
         self.prices = PriceBook(self.database, self.state)
         self.covariates = CovariateBook(self.database, self.state)
-        self.runs = RunArchive(self.database, self.state)
+        self.runs = RunBook(self.database, self.state)
         self.scenarios = ScenarioBook(self.database)
         self.backtests = BacktestBook(self.database, self.state)
         self.scores = ScoreBook(self.database, self.state)
         self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
-    def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
+    def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        `passing` returns True for the covariate forecasts to leave out. If a row is damaged, no forecast is left out.
-        Raises StoreError.
+        `superseded` returns True for the covariate forecasts to leave out. If a row is damaged, no forecast is left
+        out. Raises StoreError.
         """
-        return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
+        return Archive(
+            self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
+        )
 
     def lease(self) -> Lease:
         """Return a new `Lease` for the pipeline."""

@@ -9,8 +9,8 @@ from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
 """The length of the cheapest time. The page's finder of cheap times (`static/finder.js`) has the same default."""
-_WORTH_EUR_MWH: Final = 10.0
-_WORTH: Final = 0.1
+_MIN_SAVING_EUR_MWH: Final = 10.0
+_MIN_SAVING_SHARE: Final = 0.1
 """Waiting must save at least a cent per kWh plus VAT.
 
 The saving must also be at least this fraction of the present price.
@@ -57,8 +57,8 @@ def _day(start: int, now: int, display: Display) -> str:
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
     """Write whether it is worth waiting for the cheapest price. All prices are in the reader's unit."""
-    worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
-    if now - cheapest < max(worth, _WORTH * abs(now)):
+    worth = display.amount(_MIN_SAVING_EUR_MWH, ts) - display.amount(0.0, ts)
+    if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")
     # If the cheapest price is below zero, a saving in percent has no meaning.
     if cheapest < 0:

@@ -11,7 +11,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.recorder import get_instance
 
-from custom_components.tunnihind.errors import CannotConnect, InvalidResponse, NoPastPrices
+from custom_components.tunnihind.errors import CannotConnect, InvalidAnswer, NoPastPrices
 from tests.integration.household.test_services import ask
 from tests.integration.past.conftest import Archive
 from tests.support.household.energy_meter import METER, even, read, stored
@@ -207,7 +207,7 @@ async def test_a_busy_server_is_asked_again(hass: HomeAssistant, archive: Archiv
     [
         (web.Response(status=404), NoPastPrices),
         (web.Response(status=500), CannotConnect),
-        (web.json_response({"zone": "EE", "currency": "EUR", "prices": [{"ts": 7, "eurMwh": 1}]}), InvalidResponse),
+        (web.json_response({"zone": "EE", "currency": "EUR", "prices": [{"ts": 7, "eurMwh": 1}]}), InvalidAnswer),
     ],
 )
 async def test_a_server_without_past_prices_gives_an_error_and_no_rows(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.saving import average_band, saving_of
+from custom_components.tunnihind.plans.saving import average_percentiles, saving_of
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline, rounded
 from tests.support.household.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
 
@@ -113,7 +113,7 @@ def test_an_average_has_the_spread_of_the_whole_quadratic_form(
     correlation = 0.45 * np.exp(-apart / 2.5) + 0.55 * np.exp(-apart / 34)
     below = np.array([one.price - one.low for one in chosen]) / len(chosen)
     above = np.array([one.high - one.price for one in chosen]) / len(chosen)
-    low, middle, high = average_band(chosen)
+    low, middle, high = average_percentiles(chosen)
     assert middle == pytest.approx(np.mean([one.price for one in chosen]), abs=1e-4)
     assert low == pytest.approx(middle - math.sqrt(below @ correlation @ below), abs=2e-4)
     assert high == pytest.approx(middle + math.sqrt(above @ correlation @ above), abs=2e-4)
@@ -136,7 +136,7 @@ def test_a_saving_is_in_order_and_its_chance_fits_it(
 
 
 def test_the_average_of_settled_hours_is_certain() -> None:
-    assert average_band(settled(NIGHT, [0.1, 0.2])) == (0.15, 0.15, 0.15)
+    assert average_percentiles(settled(NIGHT, [0.1, 0.2])) == (0.15, 0.15, 0.15)
 
 
 def test_the_average_of_many_hours_is_surer_than_of_one() -> None:
@@ -144,12 +144,12 @@ def test_the_average_of_many_hours_is_surer_than_of_one() -> None:
         [Period(NIGHT + n * HOUR_S, NIGHT + (n + 1) * HOUR_S, 0.1, 0.0, 0.2, settled=False) for n in range(k)]
         for k in (1, 24)
     )
-    assert average_band(one) == (0.0, 0.1, 0.2)
-    low, _, high = average_band(day)
+    assert average_percentiles(one) == (0.0, 0.1, 0.2)
+    low, _, high = average_percentiles(day)
     assert 0.02 < low < 0.04
     assert 0.16 < high < 0.18
 
 
 def test_an_average_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="no periods"):
-        average_band([])
+        average_percentiles([])

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from custom_components.tunnihind.plans.saving import Saving, average_band, saving_of
+from custom_components.tunnihind.plans.saving import Saving, average_percentiles, saving_of
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.clocks import StillClock
 from tests.support.household.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
@@ -163,7 +163,7 @@ def test_savings_and_averages_are_those_of_paths_that_err_as_the_served_model_do
     paths = np.concatenate([np.take_along_axis(values, one, axis=0) for one in ranks]) / 1000
     bands = zip(run.starts(), *(one.tolist() for one in (run.p10 / 1000, run.p50 / 1000, run.p90 / 1000)), strict=True)
     periods = [Period(ts, ts + HOUR_S, p50, p10, p90, settled=False) for ts, p10, p50, p90 in bands]
-    low, _, high = average_band(periods[:24])
+    low, _, high = average_percentiles(periods[:24])
     drawn = np.percentile(paths[:, :24].mean(axis=1), [10, 90])
     assert high - low == pytest.approx(drawn[1] - drawn[0], rel=0.1)
     for first, hours in ((3, 1), (17, 3), (16, 6), (40, 4)):

@@ -8,7 +8,7 @@ import pytest
 from custom_components.tunnihind.card.columns import price_columns
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.household.problems import problems
-from custom_components.tunnihind.plans.saving import average_band
+from custom_components.tunnihind.plans.saving import average_percentiles
 from custom_components.tunnihind.prices.days import day_at
 from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
@@ -109,4 +109,4 @@ def test_the_band_of_an_average(prices: dict[int, float | Percentiles], band: Pe
         else Period(start, start + min(step_s, HOUR_S), price[1], price[0], price[2], settled=False)
         for start, price in prices.items()
     ]
-    assert average_band(periods) == pytest.approx(band, abs=1e-4)
+    assert average_percentiles(periods) == pytest.approx(band, abs=1e-4)

@@ -14,7 +14,7 @@ from tunnihind.forecast.scoring.backtest import (
     ENOUGH_HOURS,
     BacktestResult,
     BacktestScore,
-    NextDay,
+    Next24Hours,
     backtest,
     recent_score,
     score_instants,
@@ -196,7 +196,7 @@ def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | No
     """Make all forecasts that the score needs at an instant, and score them."""
     truth = archive.prices.as_of(now).of("ee")
     known = map(archive.as_of, score_instants(truth, now))
-    made = [NextDay.of(run, one) for one in known if (run := make.forecast(one))]
+    made = [Next24Hours.of(run, one) for one in known if (run := make.forecast(one))]
     return recent_score(made, truth)
 
 

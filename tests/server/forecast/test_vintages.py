@@ -19,7 +19,7 @@ from tunnihind.forecast.known_days.vintages import (
     reach_s,
     vintages,
     vintages_by_name,
-    without_passing_runs,
+    without_superseded_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
 from tunnihind.pipeline.retention import covariate_read_times, is_first_of_day, superfluous
@@ -175,15 +175,15 @@ def test_what_past_days_see_does_not_change_when_old_runs_are_deleted(delays: Se
     today = grid.index(delivery_day(as_of))
     instants = issue_instants(grid, as_of, today)
     frame = Frame.of(grid, instants, range(today + 1), WEEK_AGES)
-    before, after = vintages([without_passing_runs(some, as_of) for some in (known, thinned)], frame)
+    before, after = vintages([without_superseded_runs(some, as_of) for some in (known, thinned)], frame)
     np.testing.assert_array_equal(before, after)
 
 
 def test_runs_since_the_last_look_are_all_seen_and_series_of_no_run_are_left_alone() -> None:
     issues = weather_runs(5)
     evening = issues[-1].issued_ts
-    kept = without_passing_runs(issues, evening)
+    kept = without_superseded_runs(issues, evening)
     assert [issue.run_ts for issue in kept[-4:]] == [issue.run_ts for issue in issues[-4:]]
     assert len(kept) == 4 + 4
     nameless = tuple(replace(issue, run_ts=None) for issue in issues)
-    assert without_passing_runs(nameless, evening) == nameless
+    assert without_superseded_runs(nameless, evening) == nameless

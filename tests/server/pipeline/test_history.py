@@ -13,7 +13,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, IssuedSeries
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits
-from tunnihind.pipeline.history import KeptArchive
+from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.pipeline.retention import thin
 from tunnihind.store.store import Store
@@ -41,19 +41,19 @@ def levels(archive: Archive) -> list[float]:
 
 
 def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     first = history.read_archive(filled, FORECASTER, NOW)
     assert history.read_archive(filled, FORECASTER, NOW + HOUR_S) is first
 
 
 def test_the_history_of_the_oldest_day_that_is_scored_serves_all_of_them(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     first = history.read_archive(filled, FORECASTER, NOW - SCORE_DAYS * DAY_S)
     assert all(history.read_archive(filled, FORECASTER, NOW - days * DAY_S) is first for days in range(SCORE_DAYS))
 
 
 def test_new_prices_are_seen_at_once(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     before = history.read_archive(filled, FORECASTER, NOW)
     store_quotes(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
     after = history.read_archive(filled, FORECASTER, NOW)
@@ -61,21 +61,21 @@ def test_new_prices_are_seen_at_once(filled: Store) -> None:
 
 
 def test_a_corrected_price_is_seen_at_once(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     history.read_archive(filled, FORECASTER, NOW)
     store_quotes(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
     assert history.read_archive(filled, FORECASTER, NOW).prices.eur_mwh.max() > 70
 
 
 def test_a_new_forecast_of_a_covariate_is_seen_at_once(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     history.read_archive(filled, FORECASTER, NOW)
     filled.covariates.add({NAME: [wind(2.0, NOW)]})
     assert levels(history.read_archive(filled, FORECASTER, NOW)) == [1.0, 2.0]
 
 
 def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled: Store) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     history.read_archive(filled, FORECASTER, NOW)
     filled.covariates.add({NAME: [wind(3.0)]})
     assert levels(history.read_archive(filled, FORECASTER, NOW)) == [3.0]
@@ -84,14 +84,14 @@ def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled:
 def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
     old = NOW - 70 * DAY_S
     filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
-    history = KeptArchive()
+    history = ArchiveCache()
     assert levels(history.read_archive(filled, FORECASTER, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
     thin(filled, NOW)
     assert len(levels(history.read_archive(filled, FORECASTER, NOW))) < 5
 
 
 def test_an_earlier_instant_gets_the_history_that_it_needs(filled: Store) -> None:
-    history, past = KeptArchive(), NOW - 60 * DAY_S
+    history, past = ArchiveCache(), NOW - 60 * DAY_S
     assert (
         history.read_archive(filled, FORECASTER, NOW + (FORECASTER.history_days + 4) * DAY_S).prices.ts.min()
         > NOW - 12 * DAY_S
@@ -100,7 +100,7 @@ def test_an_earlier_instant_gets_the_history_that_it_needs(filled: Store) -> Non
 
 
 def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Path) -> None:
-    history = KeptArchive()
+    history = ArchiveCache()
     history.read_archive(filled, FORECASTER, NOW)
     with Store(f"sqlite:///{tmp_path / 'other.db'}") as other:
         assert history.read_archive(other, FORECASTER, NOW).prices.ts.size == 0

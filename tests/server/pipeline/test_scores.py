@@ -14,7 +14,7 @@ from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, Runs
-from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import Next24Hours, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, Market, day_start
 from tunnihind.pipeline import modelling
@@ -73,7 +73,7 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
     assert work_off(filled, slice_s=0.0) == 90
     archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee")
     known = map(archive.as_of, score_instants(truth, NOW))
-    at_once = [NextDay.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
+    at_once = [Next24Hours.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
     found = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
     assert found == recent_score(at_once, truth)
@@ -191,7 +191,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     nothing = np.empty(0)
     for day in range(400):
         issued = NOW + day * DAY_S
-        store.backtests.add(MODEL, "ee", [NextDay(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
+        store.backtests.add(MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
     assert len(store.backtests.kept(MODEL, HOURS)) == 121
 
 

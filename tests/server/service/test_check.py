@@ -14,7 +14,7 @@ from tests.support.upstreams import FakeElering, FakeEntsoe, FakeOpenMeteo
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
-from tunnihind.service.check import Checked, check_sources
+from tunnihind.service.check import CheckResult, check_sources
 from tunnihind.settings import Settings
 from tunnihind.sources.upstream import RecordedAnswer, RequestPolicy
 
@@ -42,7 +42,7 @@ class World:
             open_meteo_single_runs_url=self.open_meteo.single_runs_url,
         )
 
-    async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, Checked]:
+    async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, CheckResult]:
         found = await check_sources(settings or self.settings, clock=StillClock(now))
         return {one.question: one for one in found}
 
@@ -66,7 +66,7 @@ async def world() -> AsyncIterator[World]:
         yield World(elering, entsoe, open_meteo)
 
 
-def faults(found: Mapping[str, Checked]) -> dict[str, tuple[str, ...]]:
+def faults(found: Mapping[str, CheckResult]) -> dict[str, tuple[str, ...]]:
     return {name: one.faults for name, one in found.items() if one.faults}
 
 

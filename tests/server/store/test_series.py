@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from tests.support.store.pipelines import plain_runs
-from tunnihind.forecast.scoring.backtest import BacktestScore, NextDay
+from tunnihind.forecast.scoring.backtest import BacktestScore, Next24Hours
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
@@ -37,7 +37,7 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
 @pytest.mark.parametrize("other", OTHERS)
 def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other: SeriesKey) -> None:
     run, past = plain_runs(MADE).hours, store.backtests.state_of_past()
-    forecast = NextDay(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
+    forecast = Next24Hours(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "ee", [forecast], past=past)
     store.backtests.record_scored("m", "ee", MADE)
     assert store.backtests.kept("m", other) == {}

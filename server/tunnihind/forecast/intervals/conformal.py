@@ -44,7 +44,7 @@ _SHARED: Final = 0.5
 
 The mean over all leads has the same weight in the volatility of each lead. Means over more errors vary less.
 """
-_WIDER: Final = 1.01
+_WIDTH_FACTOR: Final = 1.01
 """The factor by which both sides of the interval are widened.
 
 The factor makes up for coverage lost where p10 stops at the lowest likely price.
@@ -88,7 +88,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     past = zip(score[:, -BANK_DAYS:], issued[:, -BANK_DAYS:], p50, strict=True)
     low, high = np.stack([_outer_scores(*of_lead) for of_lead in past], axis=1)
     grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
-    size = _WIDER * scale[:, -1] * grow[:, None]
+    size = _WIDTH_FACTOR * scale[:, -1] * grow[:, None]
     unknown = (known_days < _MIN_DAYS)[:, None]
     return (
         np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * size),

@@ -23,7 +23,7 @@ from tunnihind.forecast.known_days.vintages import (
     newest_issue,
     reach_s,
     vintages_by_name,
-    without_passing_runs,
+    without_superseded_runs,
 )
 from tunnihind.forecast.run import LEADS
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
@@ -101,7 +101,7 @@ class KnownDays:
             drivers=drivers,
             stale_days=fresh.stale_days,
             covariates=fresh.described(used),
-            weather_runs=fresh.archive.newest_runs(used),
+            weather_runs=fresh.archive.runs_in_use(used),
             ignored=tuple(sorted(set(known.covariates.series) - used)),
         )
 
@@ -129,7 +129,7 @@ class _Fresh:
     @classmethod
     def of(cls, known: Known, grid: DayGrid, today: int) -> Self:
         issues = {
-            name: without_passing_runs(found, known.as_of)
+            name: without_superseded_runs(found, known.as_of)
             for name, found in sorted(known.covariates.series.items())
             if quantity(name) is not None
         }

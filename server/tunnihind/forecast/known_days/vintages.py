@@ -51,7 +51,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
-def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
+def without_superseded_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Keep only the newest of the weather runs between the issue instants of two consecutive days.
 
     All weather runs since the newest issue instant before `as_of` are kept. After two weeks, the store deletes many
@@ -62,12 +62,12 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
         return issues
     issued = np.array([issue.issued_ts for issue in issues], np.int64)
     is_run = np.array([issue.run_ts is not None for issue in issues])
-    passing = passing_runs(np.zeros_like(issued), issued, is_run, as_of)
-    return tuple(issue for issue, is_passing in zip(issues, passing.tolist(), strict=True) if not is_passing)
+    superseded = superseded_runs(np.zeros_like(issued), issued, is_run, as_of)
+    return tuple(issue for issue, is_superseded in zip(issues, superseded.tolist(), strict=True) if not is_superseded)
 
 
-def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return true for each forecast that `without_passing_runs` leaves out. All arrays have shape (forecasts,).
+def superseded_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
+    """Return true for each forecast that `without_superseded_runs` leaves out. All arrays have shape (forecasts,).
 
     `series` identifies each forecast's covariate by a number.
     """
@@ -77,9 +77,9 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
     one, day, at = series[order], look[order], issued[order]
     is_last = np.append((one[1:] != one[:-1]) | (day[1:] != day[:-1]), np.ones(min(order.size, 1), np.bool_))
     newest = np.repeat(at[is_last], np.diff(np.flatnonzero(is_last), prepend=-1))
-    passing = np.zeros(issued.shape, np.bool_)
-    passing[order] = (day <= (as_of - ISSUE_CLOCK_S) // DAY_S) & (at < newest)
-    return passing
+    superseded = np.zeros(issued.shape, np.bool_)
+    superseded[order] = (day <= (as_of - ISSUE_CLOCK_S) // DAY_S) & (at < newest)
+    return superseded
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:

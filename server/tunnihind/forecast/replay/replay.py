@@ -45,7 +45,7 @@ _KEPT_REPLAYED: Final = 2
 _KEPT_STATES: Final = 3
 """The number of models that an era needs: one before the auction, one after the auction, and one without weather."""
 _ERA: Final = 2
-"""The number of values at the beginning of `_Name.state` that identify the era."""
+"""The number of values at the beginning of `_CacheKey.state` that identify the era."""
 
 
 def era_start(newest: date) -> date:
@@ -91,7 +91,7 @@ class Replays:
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
         """Replay the given leads up to row `through`, and return the result."""
-        names = [_Name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
+        names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
             replayed = _finished(self._continued(columns, era_row, through, leads), columns, through, leads)
@@ -105,7 +105,9 @@ class Replays:
         """
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
-        names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
+        names = (
+            _CacheKey("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads)
+        )
         found = self._learners.first(names)
         learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found
         is_kept = found is not None
@@ -118,12 +120,12 @@ class Replays:
             learner.refit(thorough=_is_thorough(row, era_row))
             is_kept = row in last
             if is_kept:
-                self._learners.keep(_Name("learner", columns, era_row, row, tuple(learner.records)), learner)
+                self._learners.keep(_CacheKey("learner", columns, era_row, row, tuple(learner.records)), learner)
         return learner
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class _CacheKey:
     """The name under which a learner or a replay's result is kept. The name contains a digest of the input data."""
 
     kind: str
@@ -155,17 +157,17 @@ class _Kept[Part]:
         self._most = most
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
-    def first(self, names: Iterable[_Name]) -> Part | None:
+    def first(self, names: Iterable[_CacheKey]) -> Part | None:
         """Return the first object that is kept under one of `names`, or None if there is none."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
-    def keep(self, name: _Name, part: Part) -> None:
+    def keep(self, name: _CacheKey, part: Part) -> None:
         """Keep a `Learner` or `Replayed` under a name. The caller must not change the object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
 
-    def _find(self, name: _Name) -> Part | None:
+    def _find(self, name: _CacheKey) -> Part | None:
         of_state = self._states.get(name.state)
         part = None if of_state is None else of_state.get(str(name))
         if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
@@ -181,7 +183,7 @@ class _Kept[Part]:
             return learnt.restored(self._part, {LearningModel: type(learning), Fit: learning.fit_type})
         return None
 
-    def _hold(self, name: _Name, part: Part) -> None:
+    def _hold(self, name: _CacheKey, part: Part) -> None:
         of_state = self._states.setdefault(name.state, OrderedDict())
         of_state[str(name)] = part
         of_state.move_to_end(str(name))

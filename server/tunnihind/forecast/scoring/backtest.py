@@ -138,7 +138,7 @@ def backtest(
 
 
 @dataclass(frozen=True, slots=True)
-class NextDay:
+class Next24Hours:
     """A forecast of the 24 hours after the newest settled hour.
 
     The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
@@ -189,7 +189,7 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     return [instant for instant in instants if instant <= as_of]
 
 
-def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
+def recent_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
     `truth` holds the actual prices, with the same step as the forecasts. A period is scored if its price and the price

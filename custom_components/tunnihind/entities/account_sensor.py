@@ -176,7 +176,7 @@ SAVED_SENSORS: Final = (
 )
 
 
-class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
+class AccountSensor(PlanEntity, ValueSensor[AccountAt]):
     """A sensor for a cost or a saving of a plan's past windows. The sensor is available even if no price is known."""
 
     @property
