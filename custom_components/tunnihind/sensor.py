@@ -6,7 +6,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entities.account_sensor import SAVED_SENSORS, AccountSensor
+from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
 from .entities.data_sensor import DATA_SENSORS, DataSensor, SavingSensor
 from .entities.plan_sensor import (
     PLAN_SENSORS,
@@ -44,4 +44,4 @@ async def async_setup_entry(
     add_to_plans(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
     add_to_plans(entry, async_add_entities, PlanSensor, PLAN_SENSORS)
     add_to_plans(entry, async_add_entities, WindowTimeSensor, WINDOW_TIMES)
-    add_to_plans(entry, async_add_entities, AccountSensor, SAVED_SENSORS)
+    add_to_plans(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)

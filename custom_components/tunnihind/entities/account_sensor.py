@@ -151,7 +151,7 @@ def _euros(
     )
 
 
-SAVED_SENSORS: Final = (
+ACCOUNT_SENSORS: Final = (
     ValueDescription(
         key="last_saving",
         native_unit_of_measurement=EUR_PER_KWH,
