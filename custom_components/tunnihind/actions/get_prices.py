@@ -46,7 +46,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices in the range of time that the call names.
+    """Return the household's prices in the period that the call asks for.
 
     If the call names no resolution, the periods are as long as the household's billing periods.
     """

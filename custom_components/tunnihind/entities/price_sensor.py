@@ -23,7 +23,7 @@ from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most the quarter-hours of
-# four days. The list for HAEO takes about 20 kB, and both lists of the sensor `price_list` together less than 100 kB.
+# four days. That list takes about 20 kB. Both lists of the sensor `price_list` together take less than 100 kB.
 MAX_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2

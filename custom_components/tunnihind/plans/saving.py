@@ -22,7 +22,7 @@ The coefficients of rho were fitted by least squares to the correlations of stan
 hours that were at most 59 hours apart. To fit rho, the model made a walk-forward forecast of 71 hours at 09:00 UTC on
 each day from July 2024 to June 2025. The benchmark `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance
 of a positive saving for many kinds of plans: 24 thousand windows in each of two half-years, with 48 hours of forecast.
-These percentages of the savings and prices were between p10 and p90:
+The table gives the percentage of actual savings and prices that lay between p10 and p90:
 
     July to December     2024   2025
     savings               75%    81%

@@ -111,7 +111,7 @@ class ServedData:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
         The four prices divide the known hourly prices from 30 days ago on, except negative prices, into five groups of
-        equal size. Without two known prices of zero or more, the scale is an empty tuple.
+        equal size. If fewer than two known prices are zero or higher, the scale is an empty tuple.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]

@@ -59,7 +59,7 @@ def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -
     """Return the reason to doubt a complete day's prices, or None if the prices are credible.
 
     Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they equal the prices of
-    another day in `before`. The market itself has never had a day of doubtful prices. Doubtful prices are settled only
+    another day in `before`. No real day of the market has ever had such prices. Doubtful prices are settled only
     if a second source confirms them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)

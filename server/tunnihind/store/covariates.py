@@ -108,7 +108,7 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
 
-        If a row is damaged, return None. To save memory, the values of all other forecasts are not unpacked.
+        To save memory, the values of superseded forecasts are not unpacked. If a row is damaged, return None.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)

@@ -48,18 +48,18 @@ class StateBook:
             return self._read(connection, key, shape)
 
     def write(self, key: str, value: Fact) -> None:
-        """Replace a fact. Raises StoreError."""
+        """Store the value of `key` in place of an earlier value. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, key, value)
 
     def write_served(self, key: str, value: Fact) -> None:
-        """Replace a fact, and record that the served data have changed. Raises StoreError."""
+        """Store the value of `key`, and record that the served data have changed. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, key, value)
             self.advance(connection)
 
     def put(self, connection: Connection, key: str, value: Fact) -> None:
-        """Replace a fact within a transaction."""
+        """Store the value of `key` within a transaction."""
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def advance(self, connection: Connection) -> None:

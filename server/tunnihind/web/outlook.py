@@ -121,7 +121,7 @@ class DayOutlook:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The spans of all highlights."""
+        """The times of all highlights of the day."""
         return (*self.low, *self.expensive, *self.possible)
 
 

@@ -48,7 +48,7 @@ class Problems:
 
 
 def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None) -> web.Response:
-    """Return the answer that contains a problem."""
+    """Return an answer that describes `problem`."""
     all_fields = headers("no-store", content_type=PROBLEM_JSON)
     all_fields.update(fields or {})
     return web.Response(status=problem.status, body=msgspec.json.encode(problem), headers=all_fields)

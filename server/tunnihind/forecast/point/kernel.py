@@ -103,7 +103,7 @@ def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the inputs that the kernel regression takes from the columns of next-day drivers.
 
     At lead 1, the inputs are the hourly and daily columns of each driver, and the hourly columns of the supply curves
-    and hinges. At lead 2, the inputs are all daily columns of next-day drivers.
+    and hinges. At lead 2, the inputs are the daily columns of all next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
