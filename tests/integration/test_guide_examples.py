@@ -28,7 +28,7 @@ TOMORROW: Final = "Tell tomorrow's prices"
 PUMP: Final = "Pump at the time that was found"
 # Needs a recorder, and is tried in past/test_import_costs.py.
 COSTS: Final = "Cost of the last days"
-# Needs one too, and is tried in ledger/test_saved_sensors.py.
+# Needs one too, and is tried in ledger/test_account_sensors.py.
 CHARGED: Final = "Tell what charging cost"
 MISSING: Final = "Tell the car's plan how much is missing"
 # The key of evcc's settings, which are tried in test_planner_recipes.py.
