@@ -224,6 +224,15 @@ class ValueSensor[Subject](SensorEntity):
         return None if self.coordinator.clock.is_rehearsal else super().state_class
 
 
+class PlanSensorWithoutPrice[Subject](PlanEntity, ValueSensor[Subject]):
+    """A plan's sensor that is available while it has a subject, even if no price is known."""
+
+    @property
+    @override
+    def available(self) -> bool:
+        return self.subject is not None
+
+
 def moment(seconds: int | None) -> datetime | None:
     """Convert UTC seconds to a datetime."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -15,7 +15,7 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import EUR, EUR_PER_KWH
-from ..entity import Attributes, PlanEntity, ValueDescription, ValueSensor, moment
+from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, moment
 from ..ledger.account import Account
 from ..ledger.run import Amounts, Total
 from ..plans.saving import Saving
@@ -176,13 +176,8 @@ ACCOUNT_SENSORS: Final = (
 )
 
 
-class AccountSensor(PlanEntity, ValueSensor[AccountAt]):
-    """A sensor for a cost or a saving of a plan's past windows. The sensor is available even if no price is known."""
-
-    @property
-    @override
-    def available(self) -> bool:
-        return self.subject is not None
+class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
+    """A sensor for a cost or a saving of a plan's past windows."""
 
     @property
     @override

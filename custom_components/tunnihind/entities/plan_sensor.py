@@ -7,7 +7,7 @@ from homeassistant.components.sensor import SensorDeviceClass
 from homeassistant.const import PERCENTAGE, UnitOfTime
 
 from ..const import EUR, EUR_PER_KWH
-from ..entity import Attributes, PlanEntity, ValueDescription, ValueSensor, moment
+from ..entity import Attributes, PlanEntity, PlanSensorWithoutPrice, ValueDescription, ValueSensor, moment
 from ..plans.outcome import Decision
 from ..plans.plan import Status
 from ..plans.saving import Saving
@@ -96,13 +96,8 @@ PLAN_STATUS: Final = ValueDescription[Status](
 )
 
 
-class PlanStatusSensor(PlanEntity, ValueSensor[Status]):
-    """A sensor for the status of a plan. The sensor is available even if no price is known."""
-
-    @property
-    @override
-    def available(self) -> bool:
-        return self.subject is not None
+class PlanStatusSensor(PlanSensorWithoutPrice[Status]):
+    """A sensor for the status of a plan."""
 
     @property
     @override
