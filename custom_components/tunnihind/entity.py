@@ -145,7 +145,7 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The decision about the plan. If the plan's settings are not valid, the value is None."""
+        """The plan's window, or the reason why it has none. If the plan's settings are not valid, the value is None."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property

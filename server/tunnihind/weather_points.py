@@ -35,7 +35,7 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The place's name in the names of stored series, such as `ee_west`."""
+        """The place's name, such as `ee_west`. The names of stored series contain it."""
         return f"{self.zone}_{self.place}"
 
 
@@ -84,9 +84,9 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region, because their weather influences the zone's price most.
+    """Return the places in a zone's region that have wind farms (`wind`) or many consumers (`load`).
 
-    If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers.
+    Their weather influences the zone's price more than the weather of other regions.
     """
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 

@@ -35,7 +35,7 @@ class State(StrEnum):
     STARTING = "starting"
     """The entry is being loaded. During this moment, the card may still show the earlier contents."""
     RETRYING = "retrying"
-    """The server doesn't answer, and no earlier prices are stored. The integration tries again."""
+    """The server gives no usable answer, and no earlier prices are stored. The integration tries again."""
     STOPPED = "stopped"
     """The integration is disabled or could not start."""
     REMOVED = "removed"

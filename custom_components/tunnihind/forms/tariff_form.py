@@ -221,9 +221,8 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
-        If a part of the price has the rate table's figures for `before`, with or without VAT, this part gets the rate
-        table's figures for this form. If the network package has changed, the rate table's figures replace all
-        network fees.
+        If a part's figures are those of the rate table for `before` (with or without VAT), they are replaced by the
+        table's figures for this form. If the network package has changed, all network fees are replaced.
         """
         if self == before:
             return {**figures}

@@ -72,8 +72,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
     `last` is the result of the plan's previous call of `decide` or `switched_off`. At the first call, `last` is None.
-    The result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
-    result gives the reason why the first occurrence with enough time has none.
+    The result is the window of the first occurrence in which a window is possible. If no window is possible, the
+    result is the reason of the first occurrence with enough time.
     """
     run = _last_run(timeline, last, now)
     if run is not None:
@@ -189,7 +189,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
         return Status.DONE
     if not any(spans(settings, now, day_at(now, days_later=1).end)):
         return Status.OFF
-    # Every other reason is also a status.
+    # All reasons except NOTHING_NEEDED are also statuses.
     return Status.DONE if outcome.reason is Reason.NOTHING_NEEDED else Status(outcome.reason)
 
 

@@ -30,9 +30,9 @@ The table gives the percentage of actual savings and prices that lay between p10
     24-hour averages      76%    81%
 
 The interval of a saving is as reliable as the forecast's intervals, which were too narrow in 2024. `bench_saving.py`
-sorted its windows by their chance of a positive saving into six groups with mean chances from 56% to 99%. A group's
-mean chance differed from the percentage of its windows that saved money by at most 2 percentage points in 2025, and by
-at most 6 in 2024.
+sorted its windows by their chance of a positive saving into six groups with mean chances from 56% to 99%. It compared
+each group's mean chance with the percentage of its windows that saved money. The two differed by at most 2 percentage
+points in 2025, and by at most 6 in 2024.
 
 The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths, but the price paths are no
 better than the formulas of this module. `bench_scenarios.py --plans` compared the price paths with the formulas on

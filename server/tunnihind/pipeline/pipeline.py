@@ -59,15 +59,15 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this many seconds for a forecast, or for forecasts of past days. Most forecasts take less time."""
+"""Other tasks wait at most this many seconds while the model forecasts. Most forecasts take less time."""
 
 _LONGEST_NAP_S: Final = 10.0
 """The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
 import` may store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait this many seconds for a covariate source, because the forecast is better with the source's answer.
-"""
+"""Other tasks wait at most this many seconds for a covariate source, because the forecast is better with the source's
+answer."""
 
 
 _MAX_BAD_ANSWERS: Final = 3

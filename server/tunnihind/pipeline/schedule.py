@@ -129,7 +129,7 @@ class Situation:
     held_days: tuple[date, ...] = ()
     """The held-back delivery days that need a request of their own."""
     missing_years: tuple[int, ...] = ()
-    """The years whose prices to back-fill, in the order in which to fill these years."""
+    """The years with missing prices, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     """The needs of each covariate source. The keys are the sources' names."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
@@ -194,8 +194,9 @@ def pause(failures: int, market: Market, now: int) -> int:
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
-    A pause lasts two hours at most. Prices are urgent during the publication watch. So a pause that reaches into the
-    watch ends at the start of the watch or after 15 minutes, whichever is later.
+    A pause lasts two hours at most. Prices are urgent during the publication watch. So a pause that begins before the
+    watch ends at the start of the watch at the latest, or lasts 15 minutes if the start is nearer. During the watch, a
+    pause lasts 15 minutes at most.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)

@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 60.0
 """A new network or address is noticed within this many seconds."""
 
 _GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
-"""The multicast groups of DNS. IPv6 uses the site-wide group, because the link-local group needs the name of an
+"""The groups of multicast DNS. IPv6 uses the site-wide group, because the link-local group needs the name of an
 interface."""
 
 _MDNS_PORT: Final = 5353

@@ -71,7 +71,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.page_context = {snapshot.market.zone: PageContext() for snapshot in snapshots}
-        """The data of the dashboards that the snapshots don't contain, by zone."""
+        """For each zone, the data that pages need besides the snapshot."""
         self._is_failing = False
         self._is_notified = False
         self._caught_up_at: float | None = None

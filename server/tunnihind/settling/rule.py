@@ -179,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day that has no agreed prices, and no two claims that may settle it together."""
+    """Return the ruling on a day without agreed prices. No two of the claims may settle the day together."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from

@@ -120,7 +120,10 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if the prices aren't in EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day.
+
+    Raises BadAnswer if the prices aren't in EUR/MWh, or belong to another zone.
+    """
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

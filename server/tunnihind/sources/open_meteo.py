@@ -47,8 +47,8 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today.
-The service gives the mean of an hour with the time of the hour's end."""
+"""The number of days of weather that are requested. The price forecast covers at most eight days after today. One more
+hour is needed, because the service labels an hour's mean with the end of the hour."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -245,7 +245,7 @@ class OpenMeteo:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
-                    # The service gives the mean of an hour with the time of the hour's end, not of its start.
+                    # The service labels an hour's mean with the end of the hour.
                     first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)

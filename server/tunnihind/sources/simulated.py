@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Publishes simulated data at the times at which a real source would publish its data."""
+    """Publishes simulated prices at the official publication time, and a new weather forecast at every instant."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -100,7 +100,7 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each daily error in the error of a forecast, shape (days, instants).
+    """Return the weights with which daily errors add up to a forecast's error, shape (days, instants).
 
     `lead_s` contains the seconds from the issue of the forecast to each instant. The error at an instant is the
     weighted sum of daily errors, one for each day from the issue to the instant.

@@ -168,7 +168,10 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the errors, of variance 1, that each further day ahead adds to a forecast, shape (days, n)."""
+        """Return the errors that each further day ahead adds to a forecast.
+
+        The errors have variance 1 and shape (days, n).
+        """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _correlated_noise(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:

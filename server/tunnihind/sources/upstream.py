@@ -76,9 +76,10 @@ answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVa
 class RequestPolicy:
     """The limits of requests to a source.
 
-    One attempt takes at most `timeout_s` seconds. All attempts together take at most `give_up_after_s` seconds. If a
-    source asks for a pause (Retry-After) of more than `longest_wait_s` seconds, `Upstream.get` raises RateLimited
-    instead of waiting. `default_wait_s` is the pause after a status 429 without a Retry-After.
+    One attempt takes at most `timeout_s` seconds. No attempt begins more than `give_up_after_s` seconds after the
+    first attempt began. If a source asks for a pause (Retry-After) of more than `longest_wait_s` seconds,
+    `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause after a status 429 without a
+    Retry-After.
     """
 
     timeout_s: float = 30.0

@@ -148,7 +148,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
         except web.HTTPNotFound:
             if not wants_page(request):
                 raise
-            # The page's links start at the root, so the base address must lead from the unknown path to the root.
+            # The page's links are relative to the root, so the base address must lead from the unknown path to it.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
             policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")

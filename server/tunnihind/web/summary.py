@@ -37,8 +37,7 @@ from tunnihind.web.scale import Tint, as_shown, tint
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
-_HOLIDAYS_BACK: Final = 60
-_HOLIDAYS_AHEAD: Final = 60
+_HOLIDAYS_WITHIN: Final = 60
 """A page contains the public holidays of this many days before and after today."""
 
 
@@ -178,6 +177,6 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 def _holidays(market: Market, now: int) -> Iterator[str]:
     """Yield the ISO dates of the public holidays around today in the market's country."""
     today = market.local(now).date()
-    for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
+    for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_WITHIN, _HOLIDAYS_WITHIN + 1)):
         if is_holiday(day, market.country):
             yield day.isoformat()

@@ -47,7 +47,7 @@ The mean over all leads has the same weight in the volatility of each lead. Mean
 _WIDTH_FACTOR: Final = 1.01
 """The factor by which both sides of the interval are widened.
 
-The factor makes up for coverage lost where p10 stops at the lowest likely price.
+p10 is never below the lowest likely price. This costs some coverage, and the factor makes up for it.
 """
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01

@@ -47,13 +47,14 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""The nominal power in GW, for regions whose power in MW is unknown.
+"""The nominal power in GW of each region and kind.
 
-It is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load per ten
-heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9%
-quantile counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load
-per ten heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and
-SE4. Only the proportions within a region affect the model.
+It converts weather to GW, unless the factor is learnt from covariates in MW. Nominal power is the power of the wind
+turbines at full wind, the power of the solar plants at full sun, and the load per ten heating degrees. The figures come
+from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile counts as nine tenths of full
+power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten heating degrees comes from the
+mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4. Only the proportions within a
+region affect the model.
 """
 
 

@@ -30,7 +30,7 @@ HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days that a model learns."""
 
 _BANK_DAYS: Final = 224
-"""From this many days before the era on, refits are more frequent, because the errors are used for the intervals."""
+"""The number of days before the era with more frequent refits. The intervals use the errors of these days."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
