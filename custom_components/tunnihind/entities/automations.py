@@ -122,9 +122,9 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a price falls below zero for at least half an hour.
+    """A trigger that fires when a price falls below zero.
 
-    Switching a device on for less than half an hour is not worthwhile.
+    Negative times of less than half an hour don't count, because switching a device on for them is not worthwhile.
     """
 
     _translation_key = "negative_price"
