@@ -27,7 +27,7 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Tables are at least this many columns wide, even if the terminal is narrower."""
+"""Tables may use this many columns, even if the terminal is narrower."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -41,7 +41,7 @@ def _in_existing_folder(_context: click.Context, _option: click.Parameter, path:
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """If matplotlib is missing, refuse the option `--plot` before the backtest begins."""
+    """If matplotlib or the picture's folder is missing, refuse the option `--plot` before the backtest begins."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)
@@ -119,7 +119,7 @@ def backtest(
 def _backtested(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
-    """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""
+    """Run the backtest, and show its progress. Raises StoreError, also if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.read_archive(needed_since(model, day_start(first)))

@@ -83,7 +83,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """End the axis 20% above the highest value, so that a number fits above the highest mark."""
+    """End the axis at least 20% above the highest value, so that a number fits above the highest mark."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 

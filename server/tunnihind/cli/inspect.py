@@ -56,7 +56,8 @@ class Status:
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
     """Return the state of a store at `now`, with one market's prices and forecast. Raises StoreError.
 
-    If `is_past` is true, return the prices and the forecast as of `now`.
+    If `is_past` is true, the newest price and the forecast are those known at `now`, and the state of back-fill,
+    sources, pipeline and unconfirmed prices is left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest

@@ -1,4 +1,7 @@
-"""The command `tunnihind`. The exit status is 0 after success, 1 after a failure and 2 after wrong usage."""
+"""The command `tunnihind`.
+
+The exit status is 0 after success, 1 after a failure and 2 after wrong usage. The command `check` also uses status 3.
+"""
 
 import os
 from importlib import import_module
@@ -30,7 +33,7 @@ _COMMANDS: Final = {
 
 
 class _Commands(click.Group):
-    """Loads a command only when it is called. Shows an error on one line."""
+    """Loads the module of a command only when it is needed. Shows Tunnihind's own errors without a traceback."""
 
     @override
     def make_context(

@@ -48,8 +48,8 @@ def option(
     """Declare an option that an environment variable can also set.
 
     `parameter` is the option's name in the code, by default `name`. The name of the environment variable is
-    `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals. Give `variable` if another
-    command has an option with the same name and another meaning.
+    `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals, with underscores instead of
+    hyphens. Give `variable` if another command has an option with the same name and another meaning.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"

@@ -40,7 +40,7 @@ _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56
 """With fewer days of prices, the mean of the last weeks is the better forecast."""
 _MIN_PRICED_DAYS: Final = WARM_UP_DAYS + LEADS
-"""With fewer days with a known price, for example around a long hole, the replay may have learnt from no price."""
+"""If fewer days have a known price, for example because of a long gap, the replay may have learnt from no price."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
@@ -59,9 +59,9 @@ class TieredForecaster:
     """Forecasts prices with a point model, and adds calibrated intervals.
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
-    forecast also uses the covariates known at its issue. If there are too few data, `LastWeeksMean` forecasts instead.
-    An instance keeps its trained models for the next forecast, and a `keeper` keeps them for other processes. From the
-    same `Known`, every instance makes the same run.
+    forecast also uses the covariates known at its issue. If the known prices are too few or too old for the model,
+    `LastWeeksMean` forecasts instead. An instance keeps its trained models for the next forecast, and a `keeper` keeps
+    them for other processes. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -200,7 +200,8 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        The appended intervals are at least as wide as the mean interval of the model's last day.
+        On each side of p50, the appended intervals are at least as wide as the mean interval of the model's last 24
+        hours, unless the price limits cut them.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -1,4 +1,4 @@
-"""Computes an identifier of the model, by which stored forecasts of an earlier model are recognised."""
+"""Computes an identifier of the model. A stored forecast with another identifier was made by another model."""
 
 from functools import cache
 from hashlib import blake2b
@@ -16,9 +16,10 @@ _LIBRARIES: Final = ("numpy", "holidays")
 
 
 def model_identity(market: Market) -> str:
-    """Return an identifier that changes with the model's code, the libraries, the zone and the price limits.
+    """Return an identifier of the model for a market.
 
-    The identifier does not contain the step, because the database stores the step with each forecast.
+    The identifier changes with the versions of Tunnihind and of `_LIBRARIES`, the model's code, the zone and the price
+    limits. The identifier does not contain the step, because the database stores the step with each forecast.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 

@@ -63,7 +63,7 @@ class PriceArchive:
 
     @classmethod
     def of(cls, prices: Iterable[KnownPrice]) -> Self:
-        """Build the archive. If two versions became known at the same instant, the later version in `prices` counts."""
+        """Build the archive. If two versions of a price have the same `known_ts`, the later one in `prices` counts."""
         rows = sorted(prices, key=lambda price: price.known_ts)
         return cls(
             zone=np.array([ZONES.index(row.zone) for row in rows], np.int8),
@@ -153,7 +153,7 @@ class CovariateArchive:
         """For each weather run in use, return the instant at which it was initialised, newest first.
 
         A weather run is in use if it holds the newest value of at least one hour. If the newest weather run reaches
-        only a few days ahead, an older weather run holds the values after its end.
+        only a few days ahead, an older weather run holds the values of the later days.
         """
         found: set[int] = set()
         for name in names:

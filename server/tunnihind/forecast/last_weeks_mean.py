@@ -40,7 +40,7 @@ class LastWeeksMean:
     A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
     Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
     is i - j. The percentiles p10 and p90 are computed from the errors that `LastWeeksMean` would have made at the same
-    lead on past days. If few days are known, p10 and p90 are close to a fixed wide interval.
+    lead on past days. If few days are known, the distances of p10 and p90 from p50 are close to fixed large values.
     """
 
     market: Market
@@ -98,7 +98,7 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each target day's mean prices (..., 24), EUR/MWh, and whether any known price is in them (...).
+    """Return each target day's mean prices (..., 24) in EUR/MWh, and whether they contain any known price (...).
 
     `seen` (...) holds the row of the last day that each mean uses. `classes` (...) holds the demand class of each
     target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.

@@ -71,8 +71,8 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return this run's periods from `start_ts` on, with the new issue time `made_at`.
 
-        The hours since each covariate's forecast are computed again for `made_at`. If no period of this run begins at
-        `start_ts`, return None.
+        In `inputs`, the age and the reach of each covariate are computed again for `made_at`. If no period of this run
+        begins at `start_ts`, return None.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -133,7 +133,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs`, with each covariate `hours` hours older and reaching `hours` hours less far ahead."""
+    """Return a run's `inputs` after `hours` hours: the age of each covariate is longer, and its reach is shorter."""
     if "covariates" not in inputs:
         return inputs
     covariates = [

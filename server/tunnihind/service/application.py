@@ -48,8 +48,8 @@ class ServedZone:
     """The data and functions from which the server makes the answers about one zone.
 
     `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
-    `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the prices of that month for
-    ever. `page_context` returns data that only the pages show.
+    `/api/v1/accuracy`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true for the
+    month. `page_context` returns data that only the pages show.
     """
 
     snapshot: Snapshot

@@ -129,7 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> CheckRe
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Say in words when the known values end, and list the faults. An end before `least_until` is a fault."""
+    """Say in words when the known values end, and list the faults. An end at or before `least_until` is a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

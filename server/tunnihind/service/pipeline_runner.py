@@ -21,8 +21,8 @@ STUCK_AFTER_S: Final = 900.0
 """A pipeline that makes no progress for this many seconds is stuck. Even the slowest request takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""If the database does not answer within this many seconds, the database may be out of reach. The pipeline must not
-continue without the database."""
+"""If the database does not answer within this many seconds, the database may be out of reach. Then the pipeline
+continues only while the lease is certainly held."""
 
 
 class PipelineRunner:
@@ -56,7 +56,7 @@ class PipelineRunner:
     def holder_silent_s(self) -> float | None:
         """The seconds since this or another server last renewed the lease.
 
-        If no server holds the lease, the value is None.
+        If no holder of the lease is known, the value is None.
         """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
@@ -132,7 +132,10 @@ class PipelineRunner:
         return False
 
     def _record_beat(self, *, is_ours: bool) -> None:
-        """If the lease has been renewed, record the time of this check."""
+        """If the lease has been renewed, record the time of this check.
+
+        If no server holds the lease, remove the recorded time.
+        """
         holder = self._holder
         if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
             self._last_beat = holder, monotonic()

@@ -29,7 +29,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MAX_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
-"""The number of file descriptors reserved for the database, the sources and the model's process."""
+"""At most this many file descriptors are kept for the database, the sources and the model's process."""
 
 
 @asynccontextmanager
@@ -46,9 +46,9 @@ async def open_site(
     """While this context is open, serve `zones` on the host and port of the settings.
 
     If `settings.announce` is true and `instance_id` is given, the server is announced on the local network. Once the
-    yielded event is set, `/readyz` fails, and each answer closes its connection. If a stop signal ends the context, the
-    server still answers requests for `drain_seconds`, so that a load balancer can switch to another server. Raises
-    SettingsError if the port is not available.
+    yielded event is set, `/readyz` fails, and each answer closes its connection. If the event is set when the context
+    ends, the server still answers requests for `drain_seconds` or until a second stop signal, so that a load balancer
+    can switch to another server. Raises SettingsError if the server can't listen on the host and port.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # While the database can't be opened, a temporary site answers requests. It ends without a stop signal.
+            # A temporary site answers requests until the database is open, and then ends without a stop signal.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

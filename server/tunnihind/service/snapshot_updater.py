@@ -26,7 +26,7 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The pause in seconds between checks of the store for writes of other processes. Such a process may be an import, or
+"""The pause in seconds between checks of the store. Other processes may write to the store, for example an import, or
 the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
@@ -34,7 +34,10 @@ LOOK_OFTEN_S: Final = 1.0
 announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
-"""The pause is random, so that not all servers connect to the database again at the same moment."""
+"""The shortest and longest pause in seconds after a failed check of a database that announces changes.
+
+The pause is random, so that not all servers connect to the database again at the same moment.
+"""
 
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
@@ -47,7 +50,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """Values that change with the store's data. If only `covariates` has changed, only the weather is read again."""
+    """The state of the store, and the hour. If only `covariates` has changed, only the weather is read again."""
 
     version: int
     change_id: str
@@ -181,8 +184,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
         """Return a market's `PageContext` with the newest weather.
 
-        The scores of the weather forecasts are read only once an hour, because they change daily and reading takes
-        0.1 s.
+        Known scores of the weather forecasts are read again only once an hour, because they change daily and reading
+        takes 0.1 s.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:

@@ -24,7 +24,7 @@ def notify(state: str) -> None:
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Twice per watchdog period, report that the server is alive, unless systemd has to restart it."""
+    """Twice per watchdog period, report that the server is alive. If the server is stuck, let systemd restart it."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

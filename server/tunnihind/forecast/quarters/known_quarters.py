@@ -19,7 +19,7 @@ MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 """The middles of the quarters, in hours from the middle of the hour."""
 
 DAYS: Final = 250
-"""The number of past days that are used."""
+"""Quarters are learnt from about this many past days."""
 _RECENT_DAYS: Final = 70
 """The number of days for a recent distance. Older days would weigh less than a hundredth of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
@@ -59,7 +59,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours up to the day `last`.
+        """Return the shapes of the hours of the day `last` and of the `DAYS` days before it.
 
         Leave out the days before `QUARTERS_SINCE`, the first day with prices for quarters.
         """
@@ -90,7 +90,8 @@ class KnownQuarters:
     def recent_distance(self, last: date) -> Floats:
         """For each clock hour, return the distance from the hour's price that 80% of recent quarters did not exceed.
 
-        The result has shape (24,) and is in units of `scale`. Only days up to the day `last` are used.
+        The result has shape (24,) and is in units of `scale`. Only days up to the day `last` are used. If few days are
+        known, the result is close to `_PRIOR_DISTANCE`.
         """
         days = self.row(last) + 1
         if days == 0:

@@ -70,10 +70,10 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
-    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
-    of a day (`starts_day`) uses `before`, and every other hour uses the p50 of the hour before it. `is_settled` is true
-    for hours of settled days. The price after the last hour of a settled day is NaN, to avoid leakage: the next day's
-    forecast is made from the settled day's prices.
+    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. The first hour of a
+    day (`starts_day`) uses `before` if it is known. All other hours use the p50 of the hour before. `is_settled` is
+    true for hours of settled days. The price after the last hour of a settled day is NaN, to avoid leakage: the next
+    day's forecast is made from the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -97,7 +97,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return the inputs from which each day's quarters are computed, made only from data of earlier days."""
+    """Return the inputs from which each day's quarters are computed. No input contains a price of the day itself."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
@@ -111,7 +111,7 @@ def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest:
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
     """Return p10, p50 and p90 of the quarters, shape (3, hours, 4).
 
-    If the p50 of a quarter would exceed the price limits, the shape of its hour is flattened.
+    If the p50 of a quarter would be outside the price limits, the shape of its hour is flattened.
     """
     p10, p50, p90 = (percentile[:, None] for percentile in (hourly.p10, hourly.p50, hourly.p90))
     highest, lowest = deviation.max(axis=1, keepdims=True), -deviation.min(axis=1, keepdims=True)

@@ -13,7 +13,7 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""The distances of the quarters from the line if the price changes before and after the hour differ by 1 EUR/MWh.
+"""The distances of the quarters from the line, if the price changes by 1 EUR/MWh more after the hour than before it.
 
 For a parabola, the distances would be 1/32.
 """

@@ -22,10 +22,10 @@ from tunnihind.market import HOUR_S, Market
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
 """The prior coefficients of the line through the neighbouring hours, of the recent slope, and of the sun's rise.
 
-Within an hour, solar power changes faster than the hourly means show.
+The sun's rise counts besides the line, because within an hour, solar power changes faster than the hourly means show.
 """
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""The approximate standard deviation of each column. With these values, all three coefficients are shrunk equally."""
+"""The approximate standard deviation of each predictor. With it, all three coefficients are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
 """This number of hours, about four months, weighs as much as the prior."""
 _HALF_LIFE_DAYS: Final = 90.0
@@ -115,7 +115,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
+    """For each hour, return the rise of the sine of the sun's elevation within an hour, shape (hours,).
 
     While the sun is below the horizon, the sine of its elevation counts as 0.
     """
@@ -126,9 +126,10 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Replace each hour's unknown price change (NaN) from the hour before or to the hour after.
+    """Replace unknown price changes (NaN).
 
-    An hour's unknown price change is replaced by the hour's other price change, or by 0 if both are unknown.
+    `before` holds each hour's price change from the hour before, and `after` holds its price change to the hour after.
+    An unknown price change is replaced by the hour's other price change, or by 0 if both are unknown.
     """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)

@@ -21,7 +21,7 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""The days between the issues of two chosen forecasts.
+"""The smallest number of days between the issues of two chosen forecasts, if enough forecasts are known.
 
 Forecasts issued one week apart have the same weekday, and hardly any errors in common.
 """
@@ -40,9 +40,10 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    If fewer than 20 past forecasts have known errors, return None. `hours` holds the known hourly prices. `days` holds
-    the days to forecast, counted from the newest day in `issued`. Day n of a past forecast lies n days after the newest
-    day known at its issue, and has the errors of lead n, or of the lead from 1 to 7 that is nearest to n.
+    A past forecast is used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
+    `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
+    Day n of a past forecast lies n days after the newest day known at its issue, and has the errors of lead n. If n is
+    less than 1, lead 1 is used instead. If n is more than 7, lead 7 is used.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))

@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast: the path whose past forecast had the highest error in an hour
-gets the highest of the hour's 20 values, and so on.
+Each price path follows the errors of one past forecast. In each hour, the path with the highest error gets the highest
+of the hour's 20 values, and so on. If too few past errors are known, random errors are used instead.
 """
 
 import math
@@ -19,7 +19,7 @@ from tunnihind.market import DAY_S, HOUR_S, Limits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
-"""The lowest price of this many days before a run bounds the lowest values of the run."""
+"""The lowest price of this many days before a run limits the lowest of each hour's 20 values (see `values_of`)."""
 
 
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:

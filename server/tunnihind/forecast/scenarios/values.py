@@ -25,9 +25,9 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
     The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01, so that by every usual definition, their 10th,
-    50th and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10 to p90 follow a normal
-    distribution with different widths below and above p50. If the smallest value is below `lowest`, it is raised to
-    `lowest`, but never above the second value.
+    50th and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. On the asinh scale, the values from p10 to p90
+    follow a normal distribution with different widths below and above p50. If the smallest value is below `lowest`, it
+    is raised to `lowest`, but never above the second value.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]

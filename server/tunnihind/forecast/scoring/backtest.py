@@ -21,7 +21,7 @@ from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
-"""A function called after every forecast with the numbers of finished and of all forecasts."""
+"""Called after every forecast. The arguments are the number of finished forecasts and the number of all forecasts."""
 
 SCORE_DAYS: Final = 90
 _SCORE_HORIZON_H: Final = 24
@@ -49,7 +49,7 @@ class IssuedForecasts:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Concatenate the forecasts in `parts`, in that order."""
+        """Join the forecasts of all `parts` in order."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
         nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
@@ -143,7 +143,8 @@ class Next24Hours:
     """A forecast of the 24 hours after the newest settled hour.
 
     The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
-    `start_ts`. If no forecast was possible, the arrays are empty.
+    `start_ts`. Hours before the start of the run are left out. If no hour is left, or if no forecast was possible, the
+    arrays are empty.
     """
 
     issued_ts: int

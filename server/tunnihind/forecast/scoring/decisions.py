@@ -1,10 +1,10 @@
 """Computes the value of forecasts for plans: the share of the ideal saving that plans reach.
 
-A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
-the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
-saving is the saving with perfect foresight. The share for several plans is the sum of their savings divided by the sum
-of their ideal savings, so days with small ideal savings have little weight. Prices and savings are in EUR/MWh without
-VAT.
+A plan runs in the cheapest periods of a day or a week, according to a forecast. If periods are equally cheap, the plan
+runs in the earliest of them. The saving of a plan is the mean price of the day or week less the mean price of the
+plan's periods. The ideal saving is the saving with perfect foresight. The share for several plans is the sum of their
+savings divided by the sum of their ideal savings, so days with small ideal savings have little weight. Prices and
+savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -35,9 +35,9 @@ class DayScores:
     The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
     the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in EUR/MWh
     of the naive forecast `mean_of_week`, or NaN if this forecast is unknown. `plans` maps a plan's length in hours to
-    the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` is None,
-    except for the seventh delivery day of a forecast: there it holds the savings of plans that may run at any time in
-    the seven days.
+    the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. For the seventh
+    delivery day of a forecast, `week` holds the savings of plans that may run at any time in the seven days. For other
+    days, or if a price or a forecast is unknown, `week` is None.
     """
 
     issued_on: date

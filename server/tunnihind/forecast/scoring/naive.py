@@ -1,4 +1,4 @@
-"""The naive forecast with which the model is compared: the mean of the last seven days."""
+"""A naive forecast with which the model is compared: the mean of the last seven days."""
 
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -29,8 +29,8 @@ def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
 
     The means are in EUR/MWh and have shape (n,). If `prices` has a step of 900 s, each mean covers the same quarter of
     the clock hour on all days. Unknown prices are left out. If no price of a clock hour is known, its mean is NaN. The
-    mean price of a week is a better forecast than the price one week earlier, because a single outlier has little
-    effect on it.
+    mean price of a week is a better forecast than the price one week earlier, because a single outlier hardly changes
+    the mean.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

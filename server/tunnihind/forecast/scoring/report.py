@@ -73,7 +73,7 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Return the scores of each group of forecasts, sorted by group.
+    """Return the scores of each group of forecasts that can be scored, sorted by group.
 
     `label` returns the group to which an hour belongs, for instance its month.
     """

@@ -53,7 +53,7 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores of p10, p50 and p90 over `n` hours. If `n` is 0, all scores are NaN.
+    """Scores of p10, p50 and p90 over `n` hours or quarters. If `n` is 0, all scores are NaN.
 
     `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss of the three
     percentiles. `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and
@@ -73,7 +73,7 @@ class Scores:
 
     @classmethod
     def of(cls, *, actual: Floats, baseline: Floats, p10: Floats, p50: Floats, p90: Floats) -> Self:
-        """Score forecasts. Hours with an unknown actual price or an unknown baseline (NaN) are left out."""
+        """Score forecasts. Periods with an unknown actual price or an unknown baseline (NaN) are left out."""
         known = ~(np.isnan(actual) | np.isnan(baseline))
         actual, baseline, p10, p50, p90 = (values[known] for values in (actual, baseline, p10, p50, p90))
         mae = mean_absolute_error(actual, p50)
@@ -96,7 +96,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the scores of several groups of hours into the scores of all hours in these groups."""
+        """Combine the scores of several groups of periods into the scores of all these periods."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}
@@ -104,7 +104,7 @@ class Scores:
 
 
 _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
-"""The fields of `Scores` that are means over hours."""
+"""The fields of `Scores` that are means over periods."""
 
 
 def _weighted(values: Sequence[float], weights: Sequence[int]) -> float:

@@ -34,8 +34,8 @@ MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 class LeadAgreement:
     """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
 
-    `days` is the number of compared hours divided by 24. `correlation` is Pearson's correlation coefficient. `error` is
-    the mean absolute error in the variable's unit.
+    `days` is the number of compared hours divided by 24 and rounded. `correlation` is Pearson's correlation
+    coefficient. `error` is the mean absolute error in the variable's unit.
     """
 
     days_ahead: int
