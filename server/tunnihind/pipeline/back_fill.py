@@ -71,7 +71,8 @@ class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
     `total` is the number of days in the history. `done` is the number of stored days, and `lacking` is the number of
-    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
+    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left, except unavailable
+    days that must wait, `goes_on_at` is 0.
     """
 
     done: int

@@ -33,8 +33,9 @@ LONGEST_PAUSE_S: Final = 15 * 60
 _LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
+"""A pause that a source asks for (Retry-After) lasts at most this many seconds."""
 MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
-"""The longest pauses in seconds that the server keeps if a source asks for a pause (Retry-After)."""
+"""During the publication watch, such a pause lasts at most this many seconds."""
 
 CORRECTION_DAYS: Final = 2
 """Prices of this many past days are requested again, because the sources may correct them."""

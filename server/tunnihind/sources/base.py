@@ -165,11 +165,11 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return the day sheets of a zone, with each fault noted on the sheets of the days that it affects.
+    """Note each fault of a zone on the sheets of the affected days, and return the sheets in order of time.
 
-    A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
-    from `first` to `last`. Faults of days before `first` or after `last` are left out. A sheet with several faults
-    notes only the first fault.
+    An affected day without a sheet gets an empty sheet. A fault with a known period affects only that period's delivery
+    day. A fault with an unknown period affects all days from `first` to `last`. Faults of days before `first` or after
+    `last` are left out. A sheet with several faults notes only the first fault.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:
