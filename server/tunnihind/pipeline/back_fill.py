@@ -26,8 +26,8 @@ COVARIATES_FILLED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when enough new days were stored for another forecast."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
-gap, because ordinary requests for prices do not reach further back."""
+"""A year that was filled before its end is filled again after this many seconds. After a longer stop of the server,
+ordinary requests for prices do not reach back far enough to close the gap."""
 
 _MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
@@ -43,7 +43,8 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 _PROGRESS_KEY: Final = "days filled in"
 _MAX_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""An unavailable run is requested `_MAX_ASKS` times. Each pause is three times as long as the pause before it."""
+"""The first pause in seconds before an unavailable run is requested again. Each further pause is three times as long as
+the pause before it. A run is requested at most `_MAX_ASKS` times."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -70,7 +71,8 @@ class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
     `total` is the number of days in the history. `done` is the number of stored days, and `lacking` is the number of
-    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
+    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left, except unavailable
+    days that must wait, `goes_on_at` is 0.
     """
 
     done: int
@@ -118,7 +120,7 @@ def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return the instant at which each year, month or day of the history was last filled."""
+    """Return the instant at which each year, month or day of the history was last filled. Raises StoreError."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
@@ -137,14 +139,20 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing days of a source's history, newest first. A missing month is given by its first day."""
+    """Return the days or months of a source's history to fill now, newest first. Raises StoreError.
+
+    A month is given by its first day.
+    """
     if source.back_fill.by == "month":
         return _missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
-    """Return the earliest instant at which the next month or day of a source's history may be requested."""
+    """Return the earliest instant at which the next month or day of a source's history may be requested.
+
+    Raises StoreError.
+    """
     if source.back_fill.by == "month":
         return 0
     asked = [
@@ -175,7 +183,10 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the years whose prices are missing, newest first, because forecasts need the newest prices most."""
+    """Return the years with missing prices. The newest year comes first, because forecasts need the newest prices most.
+
+    Raises StoreError.
+    """
     filled_at = filled(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
@@ -237,9 +248,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source's covariates, except rows with an unreadable `run_ts`.
+    """Return the rows of a source's covariates, except rows without a readable `run_ts`.
 
-    A row with an unreadable `run_ts` would make the back-fill request all weather runs again.
+    A row without a readable `run_ts` would make the back-fill request all weather runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 

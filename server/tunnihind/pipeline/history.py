@@ -13,12 +13,12 @@ from tunnihind.store.store import Store
 _SPARE_S: Final = 14 * DAY_S
 """The history that is read begins this many seconds before the first instant that the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive may begin this many seconds earlier than needed. So all past days of the scores can use one archive.
-"""
+"""A kept archive may begin up to this many seconds earlier than needed, so that all past days of the scores can use one
+archive."""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:
-    """Return the start of the history that a forecast made at `as_of` needs."""
+    """Return the start of the history that is read for a forecast at `as_of`."""
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
 

@@ -56,7 +56,7 @@ class LearntFiles:
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the learnt data that were stored under `name`. If the file is missing or damaged, return None."""
+        """Return the learnt data that were stored under `name`. If no readable and sound file exists, return None."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -122,7 +122,10 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the least recently used files beyond `MAX_FILES`, and the unfinished files of killed processes."""
+        """Delete the least recently used files beyond `MAX_FILES`, and the unfinished files of killed processes.
+
+        The newest unfinished file is kept, because another process may be writing it.
+        """
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MAX_FILES:], *left[1:]])

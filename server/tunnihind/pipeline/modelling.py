@@ -36,7 +36,7 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 _SLICE_S: Final = 1.0
-"""Forecasts of past days are made for this many seconds, and then stored."""
+"""Forecasts of past days are made for about this many seconds, and then stored."""
 _RECENT_S: Final = 2 * DAY_S
 """A past day is recent if it is at most this many seconds old. The forecaster of the hourly runs forecasts recent days.
 """
@@ -140,9 +140,9 @@ def forecast_past_days(
     """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
     If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
-    are more than two days old. The call makes at least one missing forecast, and begins no further forecast after
-    `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`, because this process
-    may run newer code than the server after an upgrade.
+    are more than two days old. If such forecasts are missing, the call makes at least one of them, and begins no
+    further forecast after `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`,
+    because this process may run newer code than the server after an upgrade.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -200,10 +200,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the issued runs of about the last 14 weeks. If no run has been scored yet, score all runs.
-
-    Raises StoreError.
-    """
+    """Score all issued runs, except runs issued more than 14 weeks before the newest scored run. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -277,7 +274,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even if they are working, because they never write to the store."""
+        """End the processes at once, even if they are working. The processes never write to the store."""
         self._worker.close()
         self._past_worker.close()
 

@@ -168,7 +168,7 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the past attempts at all tasks, because the copy of a database may lack the sources' last answers."""
+        """Forget the past attempts at all tasks. The copy of a database may lack the sources' last answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()

@@ -78,9 +78,10 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Fetch the prices of the delivery days from `first` to `last` from all sources, and settle the prices.
 
-        Call `on_change` whenever the store may have changed. Return the numbers of new and corrected prices that were
-        stored during this call. Raises StoreError. If no source gave a usable answer, raises the SourceError with the
-        shortest pause.
+        If every source still has an earlier request, only wait until one of these requests ends. Call `on_change`
+        whenever the store may have changed. Return the numbers of new, corrected and unchanged prices that were settled
+        during this call. Raises StoreError. If no source gave a usable answer, raises the SourceError with the shortest
+        pause.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

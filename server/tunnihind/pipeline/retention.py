@@ -69,8 +69,8 @@ def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """Return the issue instants of the covariate forecasts that may be deleted.
 
-    `issues` maps the issue instant of each forecast to the start of its weather model run, or to None if it comes from
-    no weather model run.
+    `issues` maps the issue instant of each forecast to the start of its weather model run. If the forecast has no such
+    run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}

@@ -33,15 +33,16 @@ LONGEST_PAUSE_S: Final = 15 * 60
 _LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
+"""A pause that a source asks for (Retry-After) lasts at most this many seconds."""
 MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
-"""The longest pauses in seconds that the server keeps if a source asks for a pause (Retry-After)."""
+"""During the publication watch, such a pause lasts at most this many seconds."""
 
 CORRECTION_DAYS: Final = 2
 """Prices of this many past days are requested again, because the sources may correct them."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server, the prices of this many past days are requested at once. The back-fill requests older
-prices."""
+"""After a stop of the server, the missing prices of up to this many past days are requested at once. The back-fill
+requests older prices."""
 
 
 class Job(StrEnum):
@@ -194,9 +195,9 @@ def pause(failures: int, market: Market, now: int) -> int:
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
-    A pause lasts two hours at most. Prices are urgent during the publication watch. So a pause that begins before the
-    watch ends at the start of the watch at the latest, or lasts 15 minutes if the start is nearer. During the watch, a
-    pause lasts 15 minutes at most.
+    A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
+    lasts 15 minutes at most. A pause that begins before the watch ends at the start of the watch at the latest, or
+    within 15 minutes if the start is nearer.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)

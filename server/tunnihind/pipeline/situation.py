@@ -82,9 +82,10 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last delivery day before the first gap in the settled prices.
+    """Return the last delivery day from `first` to `last` before the first gap in the settled prices.
 
-    A missing day does not count as a gap if it is in `excused`, or if it comes before the first complete day.
+    A missing day does not count as a gap if it is in `excused`, or if it comes before the first complete day. If no day
+    is complete, return None.
     """
     through: date | None = None
     for offset in range((last - first).days + 1):

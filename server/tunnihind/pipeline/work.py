@@ -1,8 +1,8 @@
 """The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
 
-The first message on stdin contains the server's environment variables, and each later message a function that this
-process calls. The results and log records are written to stdout. A message consists of a length and a pickle of that
-length.
+The first message on stdin contains the server's environment variables, except its settings. Each later message contains
+a function that this process calls. The results and log records are written to stdout. A message consists of a length
+and a pickle of that length.
 
 The pickles can be trusted, because only the server can write to this process's stdin. If the server ends, this process
 ends too.

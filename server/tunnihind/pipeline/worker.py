@@ -1,8 +1,8 @@
 """A separate process that runs only while there is work.
 
 The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
-the server's main module into the process, and start Python's resource tracker, a process that never ends. An executor
-of `concurrent.futures` would notice the death of its process only at the next call.
+the server's main module into the process, and start Python's resource tracker, a process that runs until the server
+ends. An executor of `concurrent.futures` would report the death of an idle process only at the next call.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Worker:
     """Calls functions in a separate process.
 
     The process starts at the first call of `do`, and ends after some idle time. If the process dies during a call or
-    takes too long, the function is called again in a new process.
+    takes too long, the function is called once more in a new process.
     """
 
     def __init__(
@@ -80,8 +80,8 @@ class Worker:
         """Call `work` in the worker's process, and return the result. `work` must be picklable.
 
         If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
-        raises a RuntimeError, and adds the traceback as a note. Raises WorkerError if the process can't be started, or
-        if it dies or exceeds the time limit twice in a row. Cancelling this call ends the process.
+        raises a RuntimeError, and adds the traceback as a note. Raises WorkerError if the process can't be started, if
+        it dies or exceeds the time limit twice in a row, or if `close` ends it. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -216,7 +216,7 @@ class _Process:
             self._outcome = None
 
     def kill(self) -> None:
-        """End the process and wait for its end."""
+        """End the process, and wait at most `_KILL_S` seconds for its end."""
         self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
@@ -266,8 +266,9 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    The server sends all other variables in a message, because they may contain secrets, and other users of the machine
-    may be able to read the environment with which a process was started (`/proc/PID/environ`).
+    The server sends its other variables in a message, except its own settings. These variables may contain secrets, and
+    other users of the machine may be able to read the environment with which a process was started
+    (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -10,7 +10,8 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MAX_QUOTES: Final = 500
-"""At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more quotes is refused."""
+"""At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more than 100 quotes is held
+back."""
 
 
 class Quote(NamedTuple):
@@ -24,8 +25,8 @@ class Quote(NamedTuple):
 class DaySheet:
     """The unchecked quotes of one source for one zone and one delivery day, in chronological order.
 
-    The period of each quote lasts `step_s` seconds. If the source's answer was partly unreadable, `fault` describes the
-    problem. If the whole answer was readable, `fault` is empty.
+    The period of each quote lasts `step_s` seconds. If some quotes of the day are unreadable, or may be unreadable,
+    `fault` describes the problem. Otherwise, `fault` is empty.
     """
 
     source: str
@@ -65,8 +66,9 @@ class Cadence:
 class BackFill:
     """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
-    A day is not requested earlier than `after_s` seconds after its start. At most `an_hour` days are requested within
-    an hour, and at most `a_day` days within 24 hours.
+    The other three fields apply only to days. A day is not requested earlier than `after_s` seconds after its start. At
+    most `an_hour` days are requested within an hour, and at most `a_day` days within 24 hours. Failed requests do not
+    count.
     """
 
     by: Literal["month", "day"] = "month"
@@ -102,7 +104,10 @@ class CovariateSource(Protocol):
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return archived forecasts for the UTC days from `first` to `last`, by covariate. Raises SourceError."""
+        """Return archived forecasts for the days from `first` to `last`, by covariate. Raises SourceError.
+
+        The days are UTC days or delivery days, depending on the source.
+        """
 
 
 class Fault(NamedTuple):
@@ -151,7 +156,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of quotes from their starts. If there is only one quote, return the market time unit."""
+    """Work out the step of quotes from their starts. If all starts are equal, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -160,11 +165,11 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return the day sheets of a zone, with each fault noted on the sheets of the days that it affects.
+    """Note each fault of a zone on the sheets of the affected days, and return the sheets in order of time.
 
-    A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
-    from `first` to `last`. Faults of days before `first` or after `last` are left out. A sheet with several faults
-    notes only the first fault.
+    An affected day without a sheet gets an empty sheet. A fault with a known period affects only that period's delivery
+    day. A fault with an unknown period affects all days from `first` to `last`. Faults of days before `first` or after
+    `last` are left out. A sheet with several faults notes only the first fault.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -100,7 +100,10 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Return each zone's quotes and faults. Raises BadAnswer if the whole answer is unreadable."""
+    """Return the quotes and faults of each zone in the answer.
+
+    Raises BadAnswer if the whole answer is unreadable, reports a failure or has no data.
+    """
     try:
         answer = _ANSWER.decode(body)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

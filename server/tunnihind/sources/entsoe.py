@@ -2,8 +2,8 @@
 
 The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
 several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
-day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover the day
-equally well, the finer resolution is used.
+day-ahead market (SDAC). Only the resolution that covers the largest part of the day is used. If two resolutions cover
+the day equally well, the finer resolution is used.
 """
 
 from collections import defaultdict
@@ -87,8 +87,9 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        Each zone needs a separate request. Raises SourceError if the first zone's request fails, or if no zone can be
-        read. If only some zones can't be read, the `fault` of their sheets describes the problem.
+        Each zone needs a separate request. If a zone can't be read, the `fault` of its sheets describes the problem. If
+        the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
+        SourceError if the first zone's request fails, or if no zone can be read.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 

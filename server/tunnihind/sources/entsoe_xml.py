@@ -23,10 +23,10 @@ SOURCE: Final = "entsoe"
 
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""A year of quarters has 35 136 points."""
+"""A leap year has 35,136 quarters."""
 
 _MAX_ELEMENTS: Final = 250_000
-"""90 days of quarters have 26 000 elements for each auction and resolution."""
+"""90 days of quarters have 26,000 elements for each auction and resolution."""
 _MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
@@ -51,7 +51,11 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
-    """One time series of a document. `attributes` maps the local name of each simple child element to its text."""
+    """One time series of a document.
+
+    `attributes` maps the local name of each simple child element to its text. The text of the nested element
+    MktPSRType/psrType is there too, as `psrType`.
+    """
 
     attributes: dict[str, str]
     periods: tuple[Period, ...]
@@ -81,7 +85,8 @@ class Acknowledgement:
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
     """Parse a document. `redact` is applied to the text of each element.
 
-    Raises BadAnswer if the body is not a market document, or contains a DOCTYPE declaration.
+    Raises BadAnswer if the body is not a valid market document, is too large or too deep, or contains a DOCTYPE
+    declaration.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:

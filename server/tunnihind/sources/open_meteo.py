@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model, so that the price forecast learns from the kind of data that it is made from. Each
-run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after
-its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has no
-recent run, Open-Meteo's forecast API is used. The forecast API gives the newest values of the same weather model, but
-doesn't say which run each value comes from.
+forecasts come from the same model, so that the price model is trained on the kind of data that it later uses. Each run
+is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after its
+initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API gives no recent
+run, Open-Meteo's forecast API is used. The forecast API gives the newest values of the same weather model, but doesn't
+say which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -47,7 +47,7 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The number of days of weather that are requested. The price forecast covers at most eight days after today. One more
+"""Each request asks for this many days of weather. The price forecast covers at most eight days after today. One more
 hour is needed, because the service labels an hour's mean with the end of the hour."""
 
 _SOURCE: Final = "open-meteo"
@@ -56,15 +56,15 @@ _LONG_RUN_S: Final = 240 * HOUR_S
 _SHORT_RUN_S: Final = 144 * HOUR_S
 """The seconds that the runs of 06 and 18 UTC cover."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""If no more than these seconds are missing at the end of a run, the run counts as complete. The last values of a run
-are 6 hours apart."""
+"""A run counts as complete if at most this many seconds are missing at its end. The last values of a run are 6 hours
+apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
 run is complete."""
 _CANDIDATES: Final = 4
 """The number of newest runs that are tried: the runs of one day."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
-"""The seconds between requests to the forecast API while no run is available."""
+"""The shortest time in seconds from an answer of the forecast API to the next request, while no run is available."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -95,7 +95,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
-    """With 14 points, these requests use half of the free service's limits per hour and per day."""
+    """With 14 points, these requests use nearly half of the free service's limits per hour and per day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -126,8 +126,8 @@ class OpenMeteo:
         """Return the newest available run of the weather model.
 
         If an earlier call has already returned the newest available run, return an empty mapping. The issue time of a
-        run is the time at which the server received the run. If no run of the last 24 hours is available, return the
-        values of the forecast API. Raises SourceError.
+        run is the time at which the server received the run. If none of the four newest runs is available, or a request
+        for a run fails, return the values of the forecast API, at most every 3 hours. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -269,7 +269,10 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
 
 
 def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
-    """Return the instants of an answer's hours. Raises BadAnswer if an hour is missing or the first hour is wrong."""
+    """Return the instants of an answer's hours.
+
+    Raises BadAnswer if the first hour is wrong, if an hour in between is missing, or if there are too many hours.
+    """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MAX_HOURS:
@@ -282,7 +285,10 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
 def _values(
     location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return the values of a weather variable at a point. A missing or impossible value becomes NaN."""
+    """Return the values of a weather variable at a point. A missing or impossible value becomes NaN.
+
+    Raises BadAnswer if the number of values or their unit is wrong.
+    """
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())
     is_empty = not any(value is not None for value in values)

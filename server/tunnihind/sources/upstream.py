@@ -1,7 +1,7 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. Errors are
-shown in logs and on web pages, so an error quotes only one line of an answer, and hides the operator's secret. To save
+All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. Logs and
+commands show the errors, so an error quotes only one line of an answer, and hides the operator's secret. To save
 memory, an error does not keep the whole answer.
 """
 
@@ -47,7 +47,7 @@ _LOG: Final = logging.getLogger(__name__)
 _CHUNK_BYTES: Final = 64 * 1024
 _MAX_REDIRECTS: Final = 3
 _REFUSAL_BYTES: Final = 64 * 1024
-"""At most this many bytes of a refusal's body are read."""
+"""A refusal's body is read until it exceeds this many bytes."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LONGEST_WAIT_S: Final = 86_400.0
 
@@ -69,15 +69,16 @@ class RecordedAnswer(NamedTuple):
 
 
 answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVar("answer_recorder", default=None)
-"""If this function is set, it is called with every answer before the answer is parsed. Refusals count as answers."""
+"""If this function is set, it is called with every answer before the answer is parsed. Refusals count as answers, but
+redirects that are followed do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
     """The limits of requests to a source.
 
-    One attempt takes at most `timeout_s` seconds. No attempt begins more than `give_up_after_s` seconds after the
-    first attempt began. If a source asks for a pause (Retry-After) of more than `longest_wait_s` seconds,
+    One attempt takes at most `timeout_s` seconds. If an attempt fails `give_up_after_s` seconds or more after the first
+    attempt began, no attempt follows. If a source asks for a pause (Retry-After) of more than `longest_wait_s` seconds,
     `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause after a status 429 without a
     Retry-After.
     """
@@ -142,8 +143,8 @@ class Upstream:
 
         The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
         408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
-        pause, if the status is a 4xx other than 408 and 429, or if `read` raises BadAnswer. Raises SourceUnreachable,
-        SourceRefused, RateLimited or BadAnswer.
+        pause, if the status is a 4xx other than 408 and 429, or if the answer is invalid. Raises SourceUnreachable,
+        SourceRefused, RateLimited, BadAnswer, and each SourceError that `read` raises.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -210,7 +211,8 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the redirect leads to another host, or changes the protocol to anything but https.
+        Raises BadAnswer if the address is invalid, if the redirect leads to another host, or if it changes the protocol
+        to anything but https.
         """
         try:
             url = asked.join(URL(location))
@@ -236,7 +238,7 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 text that is decoded as UTF-8 has a zero byte after each letter. If spaces replace the zero bytes,
+            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. If spaces replace the zero bytes,
             # `without` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
@@ -257,7 +259,10 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Parse a Retry-After header of seconds or a date (RFC 9110, 10.2.3), and return the seconds to wait."""
+        """Parse a Retry-After header of seconds or a date (RFC 9110, 10.2.3), and return the seconds to wait.
+
+        The result is at most a day. If the header is missing or invalid, return None.
+        """
         if header is None:
             return None
         if header.strip().isdecimal():
