@@ -33,11 +33,11 @@ class State(StrEnum):
     NO_PRICE = "no_price"
     """The current price is unknown. The prices of other times may be known."""
     STARTING = "starting"
-    """The entry is being loaded. During this moment, the card may still show the earlier contents."""
+    """The entry is being loaded or reloaded. Meanwhile, the card may still show the earlier contents."""
     RETRYING = "retrying"
     """The server gives no usable answer, and no earlier prices are stored. The integration tries again."""
     STOPPED = "stopped"
-    """The integration is disabled or could not start."""
+    """The entry is disabled or could not start."""
     REMOVED = "removed"
 
 
@@ -86,9 +86,10 @@ class CardContents(CardBeginning):
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
-    pays the buyer. If the household sells nothing, or if no selling price is known, `selling` is None. `now` is the
-    current period, or None if the current price is unknown. `plans` lists the plans with their windows. If a user may
-    not read a plan's binary sensor "Window", the plan is left out for this user.
+    pays the buyer. If the household sells nothing, if no selling price is known, or if the user may not read selling
+    prices, `selling` is None. `now` is the current period, or None if the current price is unknown. `plans` lists the
+    plans with their windows. If a user may not read a plan's binary sensor "Window", the plan is left out for this
+    user.
     """
 
     mode: Mode

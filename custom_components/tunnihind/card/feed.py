@@ -204,8 +204,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     """Subscribe a card to the `CardContents` of a config entry.
 
     The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
-    no entry, the card shows the oldest entry that is not a rehearsal. If all entries are rehearsals, the card shows the
-    oldest rehearsal.
+    no entry, the card shows the oldest enabled entry that is not a rehearsal. If all enabled entries are rehearsals,
+    the card shows the oldest one.
 
     The command's result is null, and the first event follows at once. A reload of the entry doesn't end the
     subscription. If the entry does not exist, the error is `not_found`. If the user may not read the entry's current
@@ -242,7 +242,8 @@ def _readable_entry(
 ) -> TunnihindConfigEntry | None:
     """Return the entry that a card's message names.
 
-    If the entry doesn't exist, send an error and return None. Raises Unauthorized.
+    If the entry doesn't exist, send an error and return None. Raises Unauthorized if the user may not read the entry's
+    current price.
     """
     entry = _entry(hass, msg)
     if entry is None:

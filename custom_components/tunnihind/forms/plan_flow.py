@@ -145,7 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent to the form for the kind of hours. Raises InvalidData."""
+        """Check a whole plan that a program sent to the first form. Raises InvalidData if the plan is not valid."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:

@@ -278,7 +278,7 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 
 
 def _span_min(plan: Mapping[str, Any]) -> int:
-    """Return the number of minutes from the plan's earliest start to its deadline, on a day without a clock change."""
+    """Return the length in minutes of the plan's longest span, in a week without a clock change."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 

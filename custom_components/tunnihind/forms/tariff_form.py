@@ -84,7 +84,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the name of a row: the date from which the row's fees apply."""
+    """Return the name of a row: the date from which its fees apply. A row without a date is named "beginning"."""
     return row.get(VALID_FROM) or _UNDATED_ROW
 
 
@@ -222,7 +222,8 @@ class RowForm:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
         If a part's figures are those of the rate table for `before` (with or without VAT), they are replaced by the
-        table's figures for this form. If the network package has changed, all network fees are replaced.
+        table's figures for this form. If the household has chosen another network package, all network fees are
+        replaced.
         """
         if self == before:
             return {**figures}
@@ -263,7 +264,7 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the figures for `part` equal the rate table's figures, with VAT or without.
 
-        If the rate table has no figure for the form's date, return False, because the form shows the figure of another
+        If the rate table has no figure for the form's date, return False. The form then shows the figure of another
         date.
         """
         keys = self._keys(part)

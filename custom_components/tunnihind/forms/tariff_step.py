@@ -215,7 +215,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     @callback
     @override
     def async_remove(self) -> None:
-        """Forget the open form, because the flow has ended."""
+        """Forget the open form when the flow has ended."""
         self.hass.data.get(_OPEN, {}).pop(self.flow_id, None)
 
     async def _open_form(
@@ -227,7 +227,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees, with the rate table's figures for the day that `_first_day` returns."""
+        """Show the form for a row of fees. If `row` is None, show the form for a new row."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(

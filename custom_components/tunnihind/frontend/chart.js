@@ -254,7 +254,7 @@ export class Drawing {
     return { least, most, step: roundStep(most - least, 5) };
   }
 
-  /** An instant's place, in whole pixels to make paths faster. @param {number} ts */
+  /** An instant's place, in whole pixels so that paths are drawn faster. @param {number} ts */
   x(ts) {
     return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
   }
@@ -441,7 +441,7 @@ export class Chart {
     return this.scene?.view ?? { from: 0, to: 1 };
   }
 
-  /** Shows the first view again. */
+  /** Shows the default view. */
   home() {}
 
   /** Called when the reader steps before the first period. */

@@ -180,7 +180,7 @@ export class Wording extends Clock {
     this.numbers = {};
   }
 
-  /** A price of EUR/kWh in the reader's unit. @param {number} eurKwh */
+  /** Converts a price from EUR/kWh to the reader's unit. @param {number} eurKwh */
   amount(eurKwh) {
     return this.isCents ? eurKwh * 100 : eurKwh;
   }
@@ -308,7 +308,7 @@ const [TICKS_PX, MOST_TICKS] = [30, 7];
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars of at least this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
-/** A picture lower than the first height has only bars. A picture lower than the second height has no hours. */
+/** A picture lower than the first height has no axes. A picture lower than the second height has no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 /** Draws the prices, plans, the selling price and the extremes. */
@@ -637,7 +637,7 @@ const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: 
 const [RETRY_MS, TICK_S] = [15_000, 30];
 /** If this device's clock is this many seconds outside the integration's current period, the clock is wrong. */
 const CLOCK_OFF_S = 60;
-/** @type {Record<string, TextKey>} the texts of refusals and states that have no text of their own name */
+/** @type {Record<string, TextKey>} the text for each refusal or state without a text of the same name */
 const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
 /** @type {Record<string, unknown[]>} the options and their valid values */

@@ -49,8 +49,8 @@ class Figures:
 
     `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
     of four-hour plans as a fraction of the greatest possible saving. `coverage` is the fraction of hours whose price
-    lies in the forecast's interval. `boiler` is the yearly saving in EUR without VAT of a boiler that follows the
-    forecasts, and `boiler_ideal` is the yearly saving of a boiler with perfect foresight.
+    lies in the forecast's interval. `boiler` is the yearly saving of a boiler that follows the forecasts, in EUR
+    without VAT. `boiler_ideal` is the yearly saving of a boiler with perfect foresight.
     """
 
     days: int
@@ -109,8 +109,8 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    `months` maps the first day of each month to the month's scores, with the newest month first. `is_backtest` is true
-    if the figures come from the backtest, because no forecast of the server has been scored yet.
+    `months` maps the first day of each month to the month's scores. The newest month comes first. `is_backtest` is true
+    if the figures come from the backtest.
     """
 
     is_backtest: bool
@@ -209,7 +209,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis that includes all errors, with a round number as the distance between its labels."""
+    """Return the top of an axis that includes all errors. The distance between the axis's labels is a round number."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0

@@ -63,7 +63,7 @@ class Assets:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Handle `GET /static/{digest}/{name}`.
 
-        If `digest` belongs to another version of the files, the answer is 404.
+        If the name is unknown, or if `digest` belongs to another version of the files, the answer is 404.
         """
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
@@ -72,9 +72,9 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Remove comments and white space from a script, so that a browser loads an eighth fewer bytes at its first visit.
+    """Remove comments and white space from a script. Compressed scripts then have about 40% fewer bytes.
 
-    Style sheets stay unchanged, because minified style sheets would be only 1 kB smaller, and the minifier rcssmin
+    Style sheets stay unchanged, because minified style sheets would be only 2 kB smaller, and the minifier rcssmin
     wrongly joins selectors within `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body

@@ -31,9 +31,9 @@ class DaySummary:
     `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
     forecast, `mean_range` is None.
 
-    If the last prices of the day are forecasts, `state` is "forecast". If a published price follows a forecast price,
-    `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
-    words.
+    If prices are missing between known prices, `state` is "gaps". Otherwise, if a published price follows a forecast
+    price, `state` is "partly". Otherwise, if the last price is a forecast, `state` is "forecast". `kind` describes
+    `state` in words.
     """
 
     name: DayName
@@ -120,7 +120,7 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
     """Write in words whether a day's prices are published, forecast or missing.
 
-    If `state` applies to only some hours of the day, add the start and the end of these hours. In Estonia, delivery
+    If "settled" or "forecast" applies to only some hours of the day, add the times of these hours. In Estonia, delivery
     days begin at 01:00, so the first forecast day usually begins with one published hour.
     """
     said = display.texts(f"days.state.{state}")
@@ -143,12 +143,12 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return the 80% range of a day's mean price. If no price of the day is a forecast, return None.
 
-    The range goes from p10 to p90 of the mean prices that the price paths give for the day. If there are no price
-    paths, the range goes from the mean of the hours' p10 to the mean of the hours' p90. Without price paths, the
-    range is too wide, because the errors of the hours partly cancel each other out.
+    The range goes from p10 to p90 of the mean prices that the price paths give for the day. If the price paths don't
+    cover all forecast hours, the range goes from the mean price with all p10 to the mean price with all p90. That range
+    is too wide, because the errors of the hours partly cancel each other out.
 
-    The range is widened to include the mean price that the page shows, which is computed from medians. If prices may
-    become much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.
+    The range is widened to include the mean price on the page, which is computed from medians. If prices may become
+    much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -175,7 +175,7 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""If fewer hours of a day are known, no mean price of the day is shown.
+"""If fewer hours of a day are known, the calendar shows no mean price of the day.
 
 Readers would take such a mean price for the mean price of the whole day.
 """

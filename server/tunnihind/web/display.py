@@ -47,7 +47,7 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return the price level of each period of a day. Each of the five levels covers a fifth of the periods.
+    """Return the price level of each period of a day. Each of the five levels covers about a fifth of the periods.
 
     The rule for price levels is the same as in the Home Assistant integration. Equal prices get the level of their mean
     rank, so a day with the same price in all periods has only the level `normal`.
@@ -259,7 +259,7 @@ class Display:
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
 
     def span(self, ts: int) -> str:
-        """Write the times at which a period starts and ends."""
+        """Write a period's start and end as times of day."""
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:

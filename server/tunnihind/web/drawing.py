@@ -21,7 +21,10 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The free space at each end of the price axis, as a fraction of the distance from the lowest to the highest price."""
+"""The free space above the highest price, and below the lowest price if it is negative.
+
+The space is a fraction of the distance from the lowest to the highest price, zero included.
+"""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
@@ -63,7 +66,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The paths and labels of the chart. The chart begins with today, and ends with the served forecast."""
+    """The paths and labels of the chart. The chart begins with today, and ends after the last period."""
 
     start: int
     end: int

@@ -30,8 +30,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter. The default comes first. An empty value means that the address doesn't name a choice.
-The page then uses the choice that the browser remembers, if any (`static/remembered.js`)."""
+"""The values of each parameter. The default comes first. An empty value means no choice. If the address lacks a
+parameter, the page uses the choice that the browser remembers, if any (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -135,7 +135,7 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the present page in another zone, without fees, because fees differ by zone."""
+        """Return the query string for the present page in another zone. It has no fees, because fees differ by zone."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 

@@ -46,21 +46,23 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """The smallest price difference that is worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""An hour is a highlight if its price differs from the day's mean by this fraction. A day is a highlight if its mean
-differs from the usual price by this fraction. An hour beside a highlight belongs to the same span if its price differs
-by half as much."""
+"""The price of a cheap or expensive hour differs from the day's mean by at least this fraction, and by at least
+`_NOTABLE_EUR_MWH`. An hour beside it belongs to the same span if its price differs by half as much. The mean of a cheap
+or expensive day differs from the usual price by at least the same amounts."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above a mean if it differs by at least these fractions of the mean."""
+"""A price is much below or above the usual price if it differs by at least these fractions of the usual price plus
+`_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
 """With fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
-"""With fewer known hours, a day's mean is not compared."""
+"""With fewer known hours, a day's mean is not compared with the usual price."""
 _NEAR_ZERO: Final = 0.25
 """A forecast counts as close to zero if it is below this fraction of a notable difference. The limit is half a cent per
 kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
-"""A span's cheapest or most expensive hour must be this fraction of a notable difference from the usual price."""
+"""A span's cheapest hour must be below the usual price by more than this fraction of `_NOTABLE_EUR_MWH`. The most
+expensive hour must be above the usual price by as much."""
 _MAX_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """The shortest span of low prices that is named. A single cheap hour is hardly worth waiting for."""
@@ -94,9 +96,10 @@ class DayOutlook:
     """The highlights of one day of the reader's calendar. Past hours are left out.
 
     `usual` compares the day's mean price with the usual price. If some prices aren't published yet, the day's mean is
-    computed with the forecast's medians. `negative` lists the hours with published prices below zero. `near_zero` lists
-    the hours with forecast prices below zero or close to zero, because a forecast can't show reliably whether a price
-    will be below zero. `possible` lists the hours in which p90 is higher than any price of the two weeks before today.
+    computed with the forecast's medians. If all prices of the day are published, `negative` lists the hours with prices
+    below zero. Otherwise, `near_zero` lists the hours with prices below zero or close to zero, because a forecast can't
+    show reliably whether a price will be below zero. `possible` lists the hours in which p90 is far above the usual
+    price, and higher than any price of the two weeks before today.
     If `expensive` lists any hours, `possible` is empty, because the sentence about the expensive hours already includes
     the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
     low prices, calm for high prices.
@@ -150,7 +153,7 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now` (unix seconds).
 
-    `days` maps each day of the reader's calendar, from two weeks before today on, to its periods.
+    `days` maps each day of the reader's calendar to its periods. The first day is two weeks before today.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -361,7 +364,7 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write the times at which a span starts and ends.
+        """Write when a span starts and ends.
 
         If the price after the span is unknown, write that the span may last longer.
         """

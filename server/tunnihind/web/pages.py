@@ -36,7 +36,7 @@ from tunnihind.web.texts import texts_in
 MAX_WAITING: Final = 200
 """At most this many different pages wait. Making a page takes 15 to 40 ms, so the last page waits some seconds.
 
-An open page gives up after ten seconds, and requests its data again after a minute.
+An open page gives up after ten seconds, and requests its data again within a minute.
 """
 
 
@@ -78,8 +78,7 @@ _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""At most this many dashboards are kept for a minute, each for one set of options. The size of a dashboard is 50 to 130
-kB."""
+"""Each cache of pages keeps at most this many pages. The size of a dashboard is 50 to 130 kB."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -148,7 +147,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
         except web.HTTPNotFound:
             if not wants_page(request):
                 raise
-            # The page's links are relative to the root, so the base address must lead from the unknown path to it.
+            # The page's links are relative to the root, so the base address must lead back to the root.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
             policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")

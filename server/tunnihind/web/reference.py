@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""The unit for each name of a unit. A field's description is searched for the names in this order."""
+"""The unit that the page shows for each text in a field's description. The first text found counts."""
 
 type Translate = Callable[[str], str]
 

@@ -62,9 +62,9 @@ class Summary:
 
     `cheapest` is a sentence about the next cheap time. `outlook` contains sentences about the highlights ahead. `scale`
     lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price.
-    `beyond` holds the forecast, in EUR/MWh, for the hours after the public window. If the server doesn't serve the full
-    horizon, `beyond` is empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives
-    the reason.
+    `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or if the
+    server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If no
+    price is known, `emptiness` gives the reason.
     """
 
     display: Display
@@ -160,7 +160,10 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast for the hours after the public window, in the format of `/api/series`."""
+    """Yield the forecast for the hours after the public window, in the format of `/api/series`.
+
+    If the periods are quarters, yield nothing.
+    """
     limit = free_until(data.newest_settled, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
@@ -168,7 +171,7 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods and one day after them, because an open page also receives new periods."""
+    """Return the surcharge for all periods and for one day after them. An open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)

@@ -135,7 +135,7 @@ class PackageTariff:
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT.
 
-        If a rate is unknown at `ts`, use the known rate that is nearest in time.
+        If a rate is unknown at `ts`, use the rate before it, or else the first known rate.
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
@@ -191,7 +191,7 @@ class OwnTariff:
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
-        """Yield nothing, because a household's own rates hold on all days."""
+        """Yield nothing. A household's own rates hold on all days."""
         return iter(())
 
 

@@ -22,7 +22,7 @@ from tunnihind.web.drawing import Drawing
 def wind_names(market: Market) -> tuple[str, ...]:
     """Return the names of a market's wind covariates.
 
-    Each covariate is the wind speed in m/s, 100 m above the ground at one wind farm.
+    Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
     """
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
@@ -30,7 +30,7 @@ def wind_names(market: Market) -> tuple[str, ...]:
 def sun_names(market: Market) -> tuple[str, ...]:
     """Return the names of a market's sun covariates.
 
-    Each covariate is the shortwave radiation in W/m² on the ground in one town.
+    Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
     """
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
@@ -114,7 +114,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the known weather up to the end of the drawn prices. If no weather is known, return None."""
+    """Draw the known weather up to the end of the drawn prices. If there is nothing to draw, return None."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -162,7 +162,7 @@ def _values(values: Floats) -> str:
 
 
 def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Write the mean wind and the strongest sun of each day."""
+    """Write the mean wind and the strongest sun of each day without unknown values."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():

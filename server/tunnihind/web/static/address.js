@@ -66,7 +66,7 @@ export function choiceOf(link) {
 
 /**
  * Writes the server's address into code to copy. Without a public address, this page's address is used. If only the
- * local network can reach it, a warning is shown.
+ * local network can reach this page's address, a warning is shown.
  * @param {Document} page
  * @param {string | null} unnamed the server's placeholder for a missing public address
  */

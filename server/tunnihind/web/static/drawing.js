@@ -1,9 +1,12 @@
-// Draws the prices on the page. Home Assistant's card uses the same chart. The drawing matches the server's drawing
-// without scripts.
+// Draws the prices on the page. Home Assistant's card uses the same chart. For readers without scripts, the server
+// makes the same drawing.
 
 import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
 
-/** The free space at each end of the price axis, as a share of the distance from the lowest to the highest price. */
+/**
+ * The free space above the highest price, and below the lowest price if it is negative. The space is a share of the
+ * distance from the lowest to the highest price, zero included.
+ */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;

@@ -1,4 +1,4 @@
-// Requests new data once a minute and just after each full period, and reports when the server can't be reached.
+// Requests new data once a minute and just after the start of each period. Reports when the server can't be reached.
 
 import { chosen } from "./address.js";
 import { HOUR_S } from "./periods.js";
@@ -22,7 +22,7 @@ const ALL_DAYS = 14;
  *   page: (page: Document) => void,
  *   reachable: (since: number | null) => void,
  *   period: () => void,
- * }} Listener  `reachable` gets null, or the time in ms since which the server can't be reached, by this device's clock
+ * }} Listener  `reachable` gets null if the server answers, or else the time of its last answer (ms, device's clock)
  */
 
 export class Feed {
@@ -56,7 +56,7 @@ export class Feed {
     return !this.hasPast && this.isAnswered;
   }
 
-  /** Requests new data, and repeats this after a minute. */
+  /** Requests new data, and sets the timer for the next request. */
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
@@ -96,8 +96,8 @@ export class Feed {
   }
 
   /**
-   * Returns the tag of the answer, and its content if it is new. Returns null if the answer isn't readable, like the
-   * sign-in page of a guest network.
+   * Returns the answer's tag, and the content if the content is new. Returns null if there is no usable answer. For
+   * example, a guest network may answer with its sign-in page.
    * @template T
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}

@@ -105,7 +105,7 @@ export function endsByDay(ends, step, wording) {
   return days;
 }
 
-/** The end at a clock time of a day, or else the next later end or the day's last end. @param {Day} day @param {string} clock */
+/** The day's first end at or after a clock time, or else the day's last end. @param {Day} day @param {string} clock */
 export function sameTime(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
@@ -144,7 +144,7 @@ function times({ pieces }, now, wording) {
   const days = new Map();
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
-    // A long piece may break only before its last day.
+    // The text of a piece over several days may wrap only before the last day.
     const [from, to] = wording.spanOverDays(piece, now).split(" – ");
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
@@ -217,7 +217,7 @@ export class Finder {
     this.question.addEventListener("click", () => {
       this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
     });
-    // Screen readers announce the results only while the reader is in the form. New prices are not announced.
+    // Screen readers announce the results only while the reader is in the form. Elsewhere, new prices would interrupt.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());

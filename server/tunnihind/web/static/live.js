@@ -1,11 +1,11 @@
-// Replaces the parts of the page that the server renders with those of a fresh page. Without a fresh page, moves these
-// parts to the next period.
+// Some parts of the page come from the server. This module takes them over from a fresh page. Without a fresh page, it
+// moves them to the next period.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over the changed parts of a fresh page. The focus stays, and open details stay open. A part in which the reader
- * is typing is not replaced until the next fresh page.
+ * Takes over the changed parts of a fresh page. The focus stays, and open details stay open. A part stays while the
+ * reader is typing in it.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
@@ -81,7 +81,7 @@ function write(card, selector, text) {
 
 let timer = 0;
 
-/** Writes the minutes to the next start, now and every minute. @param {import("./periods.js").Scene} scene */
+/** Writes the minutes until the next period starts, now and every minute. @param {import("./periods.js").Scene} scene */
 export function countDown(scene) {
   clearTimeout(timer);
   const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-next-start]"));

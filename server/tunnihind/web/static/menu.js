@@ -1,4 +1,4 @@
-// Closes menus by Escape, by a click beside them, and when the focus leaves them.
+// Opens menus by links. Closes menus by Escape, by a click beside them, and when the focus leaves them.
 
 /** Returns the open menus. They are searched each time, because a fresh page replaces some menus. */
 const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones, .household)[open]"));

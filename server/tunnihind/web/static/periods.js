@@ -78,7 +78,7 @@ export function pieces(periods, step) {
   return joined;
 }
 
-/** The nights and weekends of a network's night rate. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
+/** The spans in which the network's night rate holds. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
 export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
 /** From the cheapest to the most expensive fifth. */

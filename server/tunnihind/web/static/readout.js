@@ -117,7 +117,7 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
   }
 }
 
-/** The text for each band. @type {Record<string, string>} */
+/** The key of the text for each band. @type {Record<string, string>} */
 const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**

@@ -74,7 +74,7 @@ function total(periods) {
  */
 
 /**
- * Returns the part of each period that a run from an instant uses. If a price is unknown, returns null.
+ * Returns the seconds that a device runs in each period. If a price is unknown, returns null.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
  * @returns {Part[] | null}
@@ -119,7 +119,7 @@ export function costOf(parts, kwh, eurosPerKwh) {
 }
 
 /**
- * Returns a sum's distance from its median, computed from the distances of its parts from their medians.
+ * Returns the distance of a sum's percentile from its median, computed from these distances of its parts.
  * @param {[ts: number, away: number][]} parts
  */
 function joint(parts) {
