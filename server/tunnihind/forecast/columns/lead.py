@@ -46,12 +46,11 @@ class WeatherDriver:
 class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
-    `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
-    otherwise 0. At lead L, the rows use the weather forecast that was issued L + `lag` days before the target day.
-    `next_day` maps the name of each next-day driver to an array of shape (delivery days, 24). `scale` holds the means
-    and standard deviations of the next-day drivers, or is None if `next_day` is empty. `has_second_day` is true if a
-    next-day driver uses a covariate whose forecasts end with the next day. If `has_second_day` is false, lead 2 has no
-    columns of next-day drivers.
+    `lag` is 1 if tomorrow's prices are known and there are weather drivers, otherwise 0. At lead L, the rows use the
+    weather forecasts known L + `lag` days before the target day. `next_day` maps the name of each next-day driver to an
+    array of shape (delivery days, 24). `scale` holds the means and standard deviations of the next-day drivers, or is
+    None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a covariate whose forecasts end with
+    the next day. If `has_second_day` is false, lead 2 has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -66,9 +65,10 @@ class LeadColumns:
 
     @classmethod
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the data for forecasts that are issued `lag` days before the newest settled day.
+        """Return the data for forecasts issued on the newest settled day (`lag` 0) or on the day before it (`lag` 1).
 
-        The means and standard deviations of the next-day drivers are computed from the days up to row `scale_row`.
+        The means and standard deviations of the next-day drivers are computed from the days up to row `scale_row`, and
+        from later days if these are too few.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if lag == 0 else {}

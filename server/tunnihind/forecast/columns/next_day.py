@@ -1,4 +1,4 @@
-"""Computes columns from next-day drivers, for example hinges of the market tightness and supply curves.
+"""Computes columns from next-day drivers, for example supply curves, and hinges of the market tightness.
 
 The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
 In `series`, the row of a delivery day holds the forecast that was issued on the day before.
@@ -24,7 +24,7 @@ _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
 """The weights of the drivers on the axis of the supply curves.
 
-If neither driver is known, the axis is the market tightness.
+If neither driver exists, the axis is the market tightness.
 """
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
@@ -75,15 +75,15 @@ class NextDayScale:
 
 
 def _next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly column.
+    """Return the name of the column with a driver's hourly values at lead 1.
 
-    At lead 1, the names of a driver's other columns begin with this name.
+    The names of the driver's other columns at lead 1 begin with this name.
     """
     return f"next_day_{driver}"
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return the columns of lead 1: linear columns, hinges, products of two drivers, and supply curves.
+    """Return the columns of lead 1: linear columns, hinges, squares, products of two drivers, and supply curves.
 
     The returned columns hold 0 for missing values. Only prices of days before the target day are used.
     """
@@ -106,7 +106,7 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 
 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return the columns of lead 2, computed from the drivers on the day before the target day.
+    """Return the columns of lead 2, computed from the drivers on the days before the target day.
 
     For each driver and for the market tightness, the columns hold three values of the day before the target day: the
     mean, the mean of the evening, and the mean minus the mean of the seven days before. The returned columns hold 0 for
@@ -146,7 +146,7 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return the hourly and daily columns of one driver.
 
     The columns hold the driver's values, their changes since the day before, and their differences from the mean of the
-    last seven days.
+    seven days before.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
@@ -165,10 +165,10 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
     """Return the columns of the supply curves.
 
     `axis` holds a weighted sum of residual loads. For each hour, a supply curve gives the mean price of those hours of
-    the last 60 days that had similar values of `axis`. The hourly columns hold the supply curves' prices minus the mean
-    price of the last week. The supply curve `CURVE` also has a column of daily means. The method is Nadaraya-Watson
-    regression: a past price has less weight if it is further away on `axis` (Gaussian), in clock hours (triangular) or
-    in days (exponential).
+    the last 60 days that had similar values of `axis`. The hourly columns hold the supply curves' prices minus the
+    hour's mean price of the last week. The supply curve `CURVE` also has a column of daily means. The method is
+    Nadaraya-Watson regression: a past price has less weight if it is further away on `axis` (Gaussian), in clock hours
+    (triangular) or in days (exponential).
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):

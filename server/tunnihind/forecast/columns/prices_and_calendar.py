@@ -49,8 +49,8 @@ def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return columns of the neighbouring zones' prices.
 
-    For the last zone of `Market.neighbours`, two more columns hold its price a week before the target day, and its mean
-    absolute difference from the forecast zone's price.
+    The last zone of `Market.neighbours` has two more columns. One holds its price a week before the target day. The
+    other holds the mean absolute difference between its price and the forecast zone's price on the last known day.
     """
     j = target - lead
     columns: Columns = {}

@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
-"""The name suffix of columns with a driver's hourly values on the target day."""
+"""The name suffix of columns with a driver's hourly anomalies on the target day."""
 
 _FADE: Final = 0.6
 """The factor by which the daily mean of anomalies shrinks with every day past the reach of the forecast."""
@@ -41,14 +41,16 @@ def anomalies(values: Floats) -> Floats:
 def weather_columns(
     name: str, values: Floats, anomaly: Floats, sun: Floats, target: DayRows, lead: int, issue: DayRows
 ) -> Columns:
-    """Return a driver's columns, computed from the forecasts issued on the days `issue`.
+    """Return a driver's columns, computed from the forecasts known on the days `issue`.
 
     The returned columns hold 0 for missing values. `values` holds the driver's vintages and `anomaly` their anomalies,
-    both of shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation. Some columns hold the
-    hourly anomalies of the days `target` and `target` - `lead`, and their difference. Other columns hold the daily
-    means of the anomalies from day `target` - `lead` to day `target`. One column holds the mean anomaly of the seven
-    days up to `target` - `lead`. Two columns hold the anomalies of the hour before and of the hour after. One column
-    holds `values` times `sun`, or 0 at night.
+    both of shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation.
+
+    The hourly columns hold the anomalies on the days `target` and `target` - `lead`, their difference, the anomalies of
+    the hour before and of the hour after, and `values` times `sun`, or 0 at night. The daily columns hold the mean
+    anomalies of day `target`, of the day before, of day `target` - `lead`, of the days between `target` - `lead` and
+    `target`, and of the seven days up to `target` - `lead`. One more daily column holds the mean anomaly of day
+    `target` minus the mean of these seven days.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

@@ -1,11 +1,11 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The volatility is V = (a + 0.02)^0.9, where a is a
-moving mean of |r| for each hour and lead, averaged with its means over all hours and over all leads. On the scale
-asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where m is the model's forecast, and q10 and q90 are the
-10% and 90% quantiles of past r / V. A past error has more weight if the past forecast was similar to the new one. The
-lower bound of p10 is the 1% quantile of the last 90 days' prices. Finally, `median_error` moves p50, but not past p10
-or p90.
+moving mean of |r| for each hour and lead, averaged with its means over all hours and over all leads, and then smoothed
+over the clock hours. On the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where m is the model's
+forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. A past error has more weight if the past forecast
+was similar to the new one. The lower bound of p10 is the 1% quantile of the last 90 days' prices. Finally,
+`median_error` moves p50, but not past p10 or p90.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
@@ -34,7 +34,7 @@ _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
 """The moving mean starts this many days before the past errors in use.
 
-The first value of the moving mean is the mean over `_START_DAYS` days.
+The first value of the moving mean is the mean error size of the first `_START_DAYS` days.
 """
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
@@ -47,7 +47,7 @@ The mean over all leads has the same weight in the volatility of each lead. Mean
 _WIDTH_FACTOR: Final = 1.01
 """The factor by which both sides of the interval are widened.
 
-p10 is never below the lowest likely price. This costs some coverage, and the factor makes up for it.
+The lower bound of p10 costs some coverage, and the factor makes up for it.
 """
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
@@ -110,8 +110,8 @@ def lowest_likely(actual: Floats) -> float:
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
-    The percentiles lie within the market's limits and never cross. The smaller of `lowest` and p50 is the lower bound
-    of p10.
+    `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie
+    within the market's limits and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
     """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]

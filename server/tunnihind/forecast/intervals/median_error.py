@@ -5,8 +5,8 @@ be near zero or high, it forecasts a price between the two, but the median of th
 method is a local quantile regression (Yu, Jones 1998, Local linear quantile regression, Journal of the American
 Statistical Association 93(441)).
 
-The median error over all price levels is subtracted from the move of p50, because it comes from a past rise or fall of
-all prices, which seldom continues.
+The median error over all price levels comes from a past rise or fall of all prices, which seldom continues. So it is
+subtracted from the move of p50.
 """
 
 from typing import Final
@@ -28,8 +28,9 @@ The age is short, because the median error changes faster than the size of error
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return the model's `p50` (leads, 24), moved by the median error of past forecasts that were similar to p50.
 
-    On the asinh scale, the move is a - b, limited to the range from 0 to a, where a is the median error of past
-    forecasts similar to p50, and b is the median error of all past forecasts.
+    On the asinh scale, let a be the median error of past forecasts similar to p50, and b the median error of all past
+    forecasts. The move is a - b, limited to the range between 0 and a. If fewer than `ENOUGH_DAYS` days of errors are
+    known for a lead, its p50 is not moved.
 
     `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
     All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.

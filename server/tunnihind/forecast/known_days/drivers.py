@@ -3,8 +3,8 @@
 The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
 residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
 region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
-Baltic solar power. A region's residual load leaves out load, wind power or solar power on all days if its value for
-tomorrow is unknown.
+Baltic solar power. If load, wind power or solar power is unknown for tomorrow, the region's residual load leaves it out
+on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,13 +20,13 @@ from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_un
 from tunnihind.forecast.known_days.vintages import Singles
 
 MIN_ISSUE_DAYS: Final = 45
-"""A covariate is used if it is known on at least this many issue days."""
+"""A covariate is used only if it is known on at least this many issue days."""
 _FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
 _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown value of load, wind or solar is replaced by the mean at the same clock hour over this many days."""
+"""An unknown value of load, wind or solar is replaced by the mean of this many days at the same clock hour."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -52,8 +52,9 @@ def make_drivers(
     """Combine covariates into drivers.
 
     To save memory, `far` yields the covariates in groups, in the order of `by_part`. `today` is the row of the day on
-    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. Each change of
-    `fit_row` alters the drivers' values on past days, so the caller changes `fit_row` only once per era.
+    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`, and later days
+    if these are too few. Each change of `fit_row` alters the drivers' values on past days, so the caller changes
+    `fit_row` only once per era.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -119,9 +120,10 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather covariates that forecasts in MW can replace, because forecasts in MW are the better input.
+    """Return `near` without the weather covariates that forecasts in MW can replace.
 
-    For example, if a zone's wind power in MW is known in row `target`, the zone's wind speeds are left out.
+    Forecasts in MW are the better input. For example, if a zone's wind power in MW is usable and known in row `target`,
+    the zone's wind speeds are left out. Covariates whose names the model doesn't know are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
@@ -192,7 +194,8 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean over the
-    days so far, multiplied by the ratio of the other covariates to their own means.
+    days so far, multiplied by the ratio of the known covariates to their own means. If all are missing, the result is
+    NaN.
     """
     rest = iter(members)
     first = next(rest)
@@ -216,7 +219,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Limit load forecasts to 55% to 145% of the last 14 days' median, because they may contain typing errors."""
+    """Clip load forecasts to between 55% and 145% of the last 14 days' median. They may contain typing errors."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -260,7 +263,8 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
     """Return the residual load, load - wind - solar.
 
-    Unknown values of load, wind or solar are replaced by the values in `usual`.
+    Unknown values of load, wind or solar are replaced by the values in `usual`. If all of them are unknown for an hour,
+    the residual load is NaN.
     """
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]

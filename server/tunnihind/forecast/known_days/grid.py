@@ -42,7 +42,7 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the number of the row of `day`. The first day has row 0. `day` may lie outside the grid."""
+        """Return the row number of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
@@ -119,7 +119,7 @@ class DailyPrices:
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the number of the row of `day`. The first day has row 0. `day` may lie outside the grid."""
+        """Return the row number of `day`. The first day has row 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
 

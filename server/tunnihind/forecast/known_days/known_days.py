@@ -30,17 +30,17 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 _STALE_AFTER_DAYS: Final = 7
-"""Weather forecasts of at least this age in days are not used, because they say nothing about the coming days."""
+"""A covariate is not used if its newest forecast is at least this many days old."""
 _LATE_DAYS: Final = 14
-"""The newest complete day is searched for among this many of the newest days."""
+"""`newest_whole_day` looks at this many of the newest days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
     """A covariate whose name the model knows.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour with a known value begins at
-    `reaches_ts`.
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour with a value in use begins at
+    `reaches_ts`. If no value from tomorrow on is in use, `is_imputed` is true and `reaches_ts` is the start of today.
     """
 
     name: str
@@ -82,7 +82,7 @@ class KnownDays:
         """Arrange the known data of the days from `first` on. If no price is known before today, return None.
 
         `newest` is the newest delivery day whose prices are all known. `seasons` caches the calendar and the sun's
-        elevation. The regressions in `make_drivers` use the days up to `fit_until`.
+        elevation. `make_drivers` gets the row of `fit_until` as `fit_row`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -107,7 +107,7 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The number of days from today to the newest settled day: 1 if tomorrow's prices are known, otherwise 0."""
+        """1 if all of tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
 

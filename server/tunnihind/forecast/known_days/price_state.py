@@ -52,11 +52,11 @@ class PriceState:
 
     Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
     zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own`
-    and `neighbours` hold prices without gaps. If a price of the forecast zone is missing, the newest earlier price at
-    the same clock hour is used. If a neighbour's price is missing, the forecast zone's price is used. `mean[k]` holds
-    the mean of `own` over the last k days at each clock hour. `profile` holds each clock hour's price less the day's
-    mean price, averaged over the last 15 days. `low` and `high` (days,) hold the lowest and the highest price that a
-    forecast may have if it uses the prices up to that day.
+    and `neighbours` hold prices without gaps. If a neighbour's price is missing, the forecast zone's price is used. All
+    other gaps are filled with the newest earlier price at the same clock hour, or with 0 if there is none. `mean[k]`
+    holds the mean of `own` over the last k days at each clock hour. `profile` holds each clock hour's price less the
+    day's mean price, averaged over the last 15 days. `low` and `high` (days,) hold the lowest and the highest price
+    that a forecast may have if it uses the prices up to that day.
     """
 
     eur_mwh: Floats

@@ -25,7 +25,7 @@ class Season:
     public holidays of the zone's country, and 0 on other days. `neighbour_holiday` (days,) is the share of the
     neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine of a
     yearly cycle, followed by the sine and the cosine of a half-yearly cycle. `sun` (days, 24) holds the sine of the
-    sun's elevation in the middle of each hour.
+    sun's elevation in the middle of each hour, at least `_LOWEST_SINE`.
     """
 
     weekday: Floats
@@ -79,7 +79,7 @@ class SeasonCache:
 
 
 def _sun(grid: DayGrid, market: Market) -> Floats:
-    """Return the sine of the sun's elevation in the middle of each hour, shape (days, 24)."""
+    """Return the sine of the sun's elevation in the middle of each hour, at least `_LOWEST_SINE`, shape (days, 24)."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
     elevation: Floats = np.maximum(grid.lay_whole(sine_of_elevation(ts, market)), _LOWEST_SINE)
     return elevation

@@ -24,7 +24,7 @@ WEEK_AGES: Final = range(-1, 10)
 """The delivery days in a forecast of several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""A covariate counts as a next-day covariate if none of its forecasts reaches more than this time past its issue."""
+"""A covariate counts as a next-day covariate if no forecast of it reaches further than this, counted from the issue."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
@@ -52,7 +52,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_superseded_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Keep only the newest of the weather runs between the issue instants of two consecutive days.
+    """Keep only the newest weather run between the issue instants of any two consecutive days.
 
     All weather runs since the newest issue instant before `as_of` are kept. After two weeks, the store deletes many
     weather runs, for example evening runs. If training used weather runs that are deleted later, each deletion would

@@ -23,7 +23,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel regression, by lead.
+"""The largest number of past days in a kernel regression, by lead.
 
 Lead 1 has more days, because at this lead, prices depend on covariates more steadily.
 """
@@ -38,9 +38,9 @@ _NOISE_GROWTH: Final = 0.5
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The penalty of the linear fits that give the columns' scale is multiplied by this factor."""
+"""The penalty of the linear fits that give the columns' scale, as a multiple of the kernel regression's noise."""
 _MIN_SCALE: Final = 0.1
-"""A column's smallest scale, as a fraction of the mean scale.
+"""A column's smallest scale, as a fraction of the columns' mean coefficient size.
 
 It is above 0, because a column's effect may be non-linear.
 """
@@ -79,8 +79,8 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
-    The kernel regression uses only the first and the last zone of `Market.neighbours`. The first zone has the most
-    similar prices. The last zone's prices show how scarce cable capacity is.
+    The kernel regression uses the hourly prices of only the first and the last zone of `Market.neighbours`. The first
+    zone has the most similar prices. The last zone's prices show how scarce cable capacity is.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -102,8 +102,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the inputs that the kernel regression takes from the columns of next-day drivers.
 
-    At lead 1, the inputs are the hourly and daily columns of each driver, and the hourly columns of the supply curves
-    and hinges. At lead 2, the inputs are the daily columns of all next-day drivers.
+    At lead 1, the inputs are each driver's hourly values and daily columns, the hourly supply curves, and the hourly
+    hinges, averaged over blocks of three hours. At lead 2, the inputs are the daily columns of all next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):

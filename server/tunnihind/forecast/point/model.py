@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import Rows
 from tunnihind.forecast.known import Floats
 
 ENOUGH_DAYS: Final = 120
-"""With this many days, a point model is used alone. With fewer days, the mean of the last weeks is mixed in."""
+"""With this many days or more, a point model is used alone. With fewer, the mean of the last weeks is mixed in."""
 
 
 @runtime_checkable
@@ -30,8 +30,8 @@ class Fit(Protocol):
 class LearningModel(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. After a model was
-    stored and restored, it makes the same forecasts as before.
+    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model that was stored
+    and restored must make the same forecasts as before.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -41,7 +41,8 @@ class LearningModel(Protocol):
         """Learn from consecutive days, oldest day first.
 
         `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
-        returned for the learnt days. If a day was not forecast, its values in `predicted` are NaN.
+        returned for these days. If a day was not forecast, its values in `predicted` are NaN. If no day was forecast,
+        `predicted` has shape (1, n, 24).
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:

@@ -3,7 +3,7 @@
 Each input row is added to the moments once, so past rows need not be kept. Rows whose out-of-sample forecast had a
 large error get less weight, so that the regressions approximate least absolute deviations. The method is a streaming
 form of iteratively reweighted least squares. The coefficients apply to standardised columns. Each lead's coefficients
-are shrunk toward the coefficients of the lead before.
+are shrunk toward `Member.chain` times the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return a weight for each out-of-sample error in asinh units. If a price was never forecast, its error is NaN."""
+    """Return a weight for each out-of-sample error in asinh units. An unknown error (NaN) counts as `_UNSEEN_ERROR`."""
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
@@ -93,7 +93,7 @@ class Moments:
     """The weighted sums from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and the price to predict. Column 0 is the constant 1.
+    weighted sums of the products of a column and the number that a `Member` predicts. Column 0 is the constant 1.
     """
 
     gram: Floats
@@ -130,7 +130,8 @@ class Moments:
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
         """Compute the coefficients of the ridge regressions from the moments.
 
-        `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns.
+        `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns, or is None
+        at the first lead.
         """
         n = self.gram[:, 0, 0][:, None]
         # If no price was known, all coefficients become NaN, and the days are not forecast.
@@ -149,7 +150,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        # `diagonal` is a view of `system`. The members' systems of equations differ only in the diagonal.
+        # `diagonal` is a view of `system`. The members' matrices differ only in the diagonal.
         diagonal = np.einsum("hpp->hp", system)
         unpenalised = diagonal.copy()
         beta = starts

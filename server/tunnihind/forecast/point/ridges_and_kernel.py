@@ -1,4 +1,4 @@
-"""The served point model: a mean of two ridge regressions for each hour and a kernel regression for whole days."""
+"""The served point model: a weighted mean of two ridge regressions by hour and a kernel regression for whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -113,7 +113,10 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit: the first row with next-day drivers, or 0 if too few days follow that row."""
+        """Return the first row to fit: the first row with next-day drivers.
+
+        If there is no such row, or if too few days follow it, return 0.
+        """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
@@ -142,7 +145,7 @@ class RidgesAndKernel:
         """Fit the ridge regressions of each lead. If `thorough` is true, fit the kernel regressions too.
 
         If `thorough` is false, the kernel regressions are taken from the earlier fit `last`. The coefficients of each
-        lead's ridge regressions are shrunk toward the coefficients of the lead before.
+        lead's ridge regressions are shrunk toward `Member.chain` times the coefficients of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}

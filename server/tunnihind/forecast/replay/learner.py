@@ -1,8 +1,7 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-All past days between two refits of the model are forecast with the same fit. For each new forecast, the days since the
-last refit are learnt again, so that a forecast depends only on the known data, and not on earlier forecasts or
-restarts.
+All forecasts issued between two refits of the model use the same fit. For each new forecast, the days since the last
+refit are learnt again, so that a forecast depends only on the known data, and not on earlier forecasts or restarts.
 """
 
 from copy import copy
@@ -117,7 +116,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Until the next refit, days are forecast with the new fit."""
+        """Fit the model again. Forecasts issued until the next refit use the new fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]

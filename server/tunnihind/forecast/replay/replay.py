@@ -22,15 +22,18 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896
-"""The number of days that a model learns before its era.
+"""The replay for an era begins this many days before the era.
 
 After these six half-lives of 150 days, a row has 1.6% of its first weight.
 """
 HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
-"""The largest number of days that a model learns."""
+"""The largest number of days in a replay."""
 
 _BANK_DAYS: Final = 224
-"""The number of days before the era with more frequent refits. The intervals use the errors of these days."""
+"""From this many days before its era on, a model is refitted more often.
+
+Most of the errors from which intervals are computed are errors of these days and of the era.
+"""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
@@ -43,7 +46,7 @@ Replays of later days, and forecasts of today and tomorrow without their own pri
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
-"""The number of models that an era needs: one before the auction, one after the auction, and one without weather."""
+"""The number of models that an era needs: one before the auction, one after it, and one of lead 1 for settled days."""
 _ERA: Final = 2
 """The number of values at the beginning of `_CacheKey.state` that identify the era."""
 
