@@ -36,7 +36,8 @@ from tunnihind.settings import Settings
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
-"""The number of days of history in `/api/series`: the default, the minimum and the maximum."""
+"""Days of history in `/api/series`: the default, the minimum and the maximum. The maximum also applies to
+`/api/v1/quarters`."""
 
 _KEPT_QUARTERS: Final = 4096
 """The number of cached quarters. The longest answer contains fewer quarters."""

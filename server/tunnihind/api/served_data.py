@@ -136,8 +136,8 @@ _PRICES_S: Final = 30 * DAY_S
 
 
 CLOCKS_DIFFER_S: Final = 300
-"""The clocks of two servers may differ by this many seconds. If a run was made further in the future, the clock of its
-server was wrong."""
+"""The clocks of two servers may differ by this many seconds. Forecasts from further in the future are not read, because
+the clock of their server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:

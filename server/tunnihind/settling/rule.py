@@ -224,7 +224,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
-    Claims that contradict no agreed day come first, and among these, claims with quarter-hour prices.
+    Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters

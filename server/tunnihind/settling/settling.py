@@ -48,8 +48,8 @@ class PriceAnswer:
 class Outcome:
     """The numbers of new, corrected and unchanged prices.
 
-    If all of a zone's settled days that the answers cover were wrong, `wrong_since` is the instant at which the first
-    wrong price was settled.
+    If the new prices contradict every settled day of a zone, and there are several, `wrong_since` is the instant at
+    which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)
