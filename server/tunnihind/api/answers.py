@@ -1,4 +1,4 @@
-"""Makes the API's answers about prices. All functions are pure."""
+"""Makes the answers of `/api/v1/forecast`, `/api/v1/quarters` and `/api/series`. All functions are pure."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -36,7 +36,8 @@ from tunnihind.settings import Settings
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
-"""The number of days of history in `/api/series`: the default, the minimum and the maximum."""
+"""Days of history in `/api/series`: the default, the minimum and the maximum. The maximum also applies to
+`/api/v1/quarters`."""
 
 _KEPT_QUARTERS: Final = 4096
 """The number of cached quarters. The longest answer contains fewer quarters."""
@@ -114,7 +115,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 
 def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the first fields of the answers to `/api/v1/forecast`, `/api/v1/quarters` and `/api/v1/scenarios`."""
+    """Return the common fields of the answers to `/api/v1/forecast`, `/api/v1/quarters` and `/api/v1/scenarios`."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": data.market.code,
@@ -151,7 +152,7 @@ def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, 
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return the forecasts issued for the hours from `start` to the current hour."""
+    """Return the issued forecast of each hour from `start` to `current_hour`, both included."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 

@@ -104,8 +104,8 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
 def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh.
 
-    A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT has at most 5 decimals, and
-    is not rounded. Negative zero becomes zero.
+    A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT is rounded to 5 decimals,
+    which are 2 decimals in EUR/MWh. Negative zero becomes zero.
     """
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0

@@ -17,9 +17,9 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk, but not old data, which `judge` notices by itself.
+    """The server's problems, such as a full disk. Each component reports at most one problem.
 
-    Each component reports at most one problem.
+    Old data are not reported here: `judge` notices old data by itself.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Return whether the prices for tomorrow's delivery day are still missing."""
+    """Return whether the newest known price is from before tomorrow's delivery day."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 

@@ -33,8 +33,8 @@ type ReadPrices = Callable[[int, int], PriceHistory]
 StoreError."""
 
 type AreConfirmed = Callable[[int, int], bool]
-"""Takes the start and the end of a time span. Returns false if a second source can still contradict prices of the span.
-Raises StoreError."""
+"""Takes the start and the end of a time span. Returns false if the span has unconfirmed prices that a second source can
+still confirm. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,10 @@ def _history_response(prices: PriceHistory, market: Market, month: Month, resolu
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether an answer contains all prices of the month, and a separate price for each traded quarter."""
+    """Return whether an answer has the price of every period of the month.
+
+    If the market traded quarters, an answer by quarters must have a separate price for each quarter.
+    """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

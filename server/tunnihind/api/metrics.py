@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus server about requests, answers, sources, the database and the ages of the data."""
+"""Prometheus metrics of requests, answers, sources, the database and the served data."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Checks query parameters. Unknown, repeated and invalid parameters are refused."""
+"""Checks query parameters. Repeated and invalid parameters are refused. `require_known` also refuses unknown ones."""
 
 from collections.abc import Collection
 from typing import Final
@@ -9,7 +9,7 @@ from tunnihind.errors import ParameterError
 from tunnihind.market import HOUR_S, QUARTER_S
 
 _SHOWN: Final = 20
-"""An error shows this many characters of a wrong value."""
+"""An error shows at most this many characters of a wrong name or value."""
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 """The values of `resolution` and their steps in seconds. The first value is the default."""

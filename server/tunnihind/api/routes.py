@@ -1,4 +1,4 @@
-"""The request handlers of all resources. `api.server` answers a ParameterError with 400, and a NotServed with 404."""
+"""The API's request handlers. `api.server` turns the errors that they raise into problem answers."""
 
 import asyncio
 import re
@@ -27,8 +27,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_READERS: Final = 2
-"""The number of requests that may read from the store at the same time. Requests for months and requests for tables of
-scores are counted separately."""
+"""At most this many requests read months from the store at the same time, and as many read tables of scores. Each zone
+is counted separately."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -99,7 +99,7 @@ class _StoreReaders:
         self._turns = asyncio.Semaphore(MAX_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`. If the store is busy or can't be read, answer with a problem."""
+        """Answer with the result of `read`. If too many requests read, or reading fails, answer with a problem."""
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -161,7 +161,7 @@ def redirect(name: str) -> Handler:
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Refuse a request for data, because the database has not been read yet. Raises StoreError."""
+    """Raise StoreError: the database has not been read yet."""
     raise StoreError("nothing has been read from the store yet")
 
 

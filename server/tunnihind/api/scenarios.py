@@ -26,7 +26,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the served hours, and the price paths at these hours in EUR/MWh."""
+    """Return the starts of the served hours, and for each path the prices of these hours in EUR/MWh."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

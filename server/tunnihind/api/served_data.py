@@ -45,10 +45,10 @@ class ServedSeries:
 
     `settled` contains the unrounded known prices from 30 days ago on. If all known prices are older than 30 days,
     `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
-    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each past or
-    future period, `issued` contains the newest forecast made before the period, exactly as issued. `run` is the newest
-    forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its hour. `backtest` is
-    the score of the model's forecasts of past days.
+    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each period,
+    `issued` contains the newest forecast of the last 15 days that was made before the period began, exactly as issued.
+    `run` is the newest forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its
+    hour. `backtest` is the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -67,12 +67,14 @@ class ServedData:
 
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
-    scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month. `held` lists the
-    held-back prices of today, of the two delivery days before it, and of later days. `unconfirmed` maps a zone and a
-    day to the only source that gave prices for that day. If the server has only one source of prices, `unconfirmed` is
-    empty.
-    `version` and `change_id` change whenever any of the data change. After a backup is restored, a `version` may
-    repeat, but a `change_id` never repeats.
+    scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month.
+
+    `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
+    only one source of prices, `unconfirmed` is empty.
+
+    `version` and `change_id` name the newest change to the stored data. A new `last_refresh` does not count as a
+    change. After a backup is restored, a `version` may repeat, but a `change_id` never repeats.
     """
 
     version: str
@@ -124,18 +126,18 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices are listed for this many past days. The prices of these days are requested from the
-sources every hour."""
+"""Held-back and unconfirmed prices are listed for this many past days. Ordinary requests for prices cover these days
+too."""
 
 HISTORY_S: Final = 15 * DAY_S
-"""A day more than the longest history that the API serves, in seconds."""
+"""Runs made in this many past seconds are read. Answers contain past forecasts of at most 14 days."""
 _PRICES_S: Final = 30 * DAY_S
-"""The colour scale is computed from the prices of this many past seconds."""
+"""The colour scale is computed from prices that are at most this many seconds old."""
 
 
 CLOCKS_DIFFER_S: Final = 300
-"""The clocks of two servers may differ by this many seconds. If a run was made further in the future, the clock of its
-server was wrong."""
+"""The clocks of two servers may differ by this many seconds. Forecasts from further in the future are not read, because
+the clock of their server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
@@ -228,7 +230,7 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """For each period, return the newest forecast made before the period, as issued.
+    """For each period, return the newest forecast made before the period began, as issued.
 
     All runs must have the same step.
     """

@@ -1,7 +1,7 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
 By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
-problem answer, counts every request and gives each request an id.
+problem answer, gives each request an id, and counts all requests except malformed ones.
 
 By itself, aiohttp accepts any number of connections, and keeps a silent connection for an hour. This server closes a
 connection if the client takes too long to send the head of a request. If there are too many connections, this server
@@ -44,7 +44,7 @@ MAX_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
 _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
-"""The Combined Log Format, followed by the request's id and the duration in seconds."""
+"""The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
 """If there are too many connections, one in 20 is closed. Choosing the connections needs a sort, so many are closed at
@@ -208,7 +208,10 @@ class _Protocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer with a problem, and close the connection because its next bytes can't be trusted."""
+        """Answer with a problem, and close the connection, because its next bytes can't be trusted.
+
+        If an answer has already begun, raise ConnectionError.
+        """
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun: it can't become an error any more")
         name = request_id.current()

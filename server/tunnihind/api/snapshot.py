@@ -1,6 +1,7 @@
-"""Makes answers from the served data. Each answer is made at most once a second, and only if it is requested.
+"""Makes answers from the served data. An answer is made only if it is requested.
 
-An answer depends only on the data and the current second, so all requests within a second get the same body.
+An answer depends only on the data, the settings and the current second. So the answer is used again until the second
+ends or the data change.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -45,7 +46,7 @@ class Snapshot:
     """A market's served data, and the answers made from these data. Only the event loop's thread may use a snapshot."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Make a snapshot for the settings' market. All snapshots of a server share one `troubles` object."""
+        """Make a snapshot for the settings' market. A server's snapshots can share one `troubles` object."""
         self.market = settings.market
         self.settings = settings
         self._clock = clock

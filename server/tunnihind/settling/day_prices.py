@@ -14,9 +14,10 @@ point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""If fewer periods than this are equal, this may be a coincidence."""
+"""Equal prices in fewer periods than this may be a coincidence."""
 _EXPLAINED: Final = 0.9
-"""A shift must explain this share of the differing periods."""
+"""A shift must explain this share of the differing periods. Periods that the shift moves out of the day need no
+explanation."""
 _SMALL_EUR_MWH: Final = 5.0
 """Prices that are nearer to zero than this are not used to find a factor."""
 
@@ -56,7 +57,7 @@ class DayPrices:
     def hours(self) -> dict[int, float]:
         """The day's hourly prices in EUR/MWh, by the start of each hour.
 
-        If the prices of an hour's quarters are known, the hour's price is the mean of the quarters' prices.
+        If the prices of all four quarters of an hour are known, the hour's price is their mean.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 

@@ -1,6 +1,6 @@
 """The rule that decides which prices of a zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a complete delivery day. While a source repeats its prices, `since_ts` of
+A witness is the newest complete answer of a source for a delivery day. While a source repeats its prices, `since_ts` of
 its witness does not change. Settled prices are agreed if two sources or the operator gave them, and unconfirmed if only
 one source gave them. `docs/data.md` explains the rule in plain words.
 """
@@ -22,8 +22,8 @@ _ASKED_EARLY_S: Final = 60
 _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""If two sources differ, a source must repeat its prices for this many seconds. A source that has given no answer for
-this many seconds is ignored."""
+"""If two sources differ, a source must repeat its prices for this many seconds. A source is ignored if its last answer
+is this many seconds older than another source's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source contradicts all settled days, it must repeat its prices for this many seconds. If a change by two sources
 looks like a mistake, both must repeat the new prices for this many seconds."""
@@ -34,8 +34,8 @@ class SettledDay:
     """The settled prices of a delivery day.
 
     `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` contains the names
-    of the sources whose prices are unconfirmed. `imported_ts` is the instant at which the operator last gave a price of
-    the day. If the operator gave no price, `imported_ts` is 0.
+    of the sources whose prices are unconfirmed. `imported_ts` is the instant at which the newest of the operator's
+    prices was first seen. If the day has no price from the operator, `imported_ts` is 0.
     """
 
     prices: DayPrices
@@ -53,9 +53,9 @@ class SettledDay:
 class Ruling:
     """The rule's decision on the prices of a delivery day.
 
-    `settles` is the witness whose prices are settled, or None if no prices are settled. `is_agreed` is true if two
-    sources gave the prices. If `withdraws` is true, the day's unconfirmed prices are removed. `held` maps the names of
-    sources to the reasons why their prices are held back.
+    The prices of `settles` become settled. If `settles` is None, no prices become settled. `is_agreed` is true if the
+    prices of `settles` count as agreed. If `withdraws` is true, the day's unconfirmed prices are removed. `held` maps
+    the names of sources to the reasons why their prices are held back.
     """
 
     settles: Witness | None = None
@@ -95,9 +95,9 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated the same
-    prices for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail`
-    describes the first pair of prices that differ.
+    `is_off` is true if the answer contradicts every settled day that it covers, unless the source has repeated these
+    prices for six hours. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first
+    pair of prices that differ.
     """
 
     is_off: bool = False
@@ -142,7 +142,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """`claims` begins with the claim of the most trusted source."""
+    """Return the ruling on a day. `claims` begins with the claim of the most trusted source."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)
@@ -179,7 +179,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day without agreed prices. No two of the claims may settle the day together."""
+    """Return the ruling on a day without agreed prices, if no two claims together can settle the day."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -224,7 +224,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
-    Claims that contradict no agreed day come first, and among these, claims with quarter-hour prices.
+    Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -241,6 +241,7 @@ def _ruling(
     """Return a ruling that settles the prices of the claim `accepted`.
 
     If `accepted` is None, the day keeps its settled prices. Claims that differ from the settled prices are held back.
+    If the day has no settled prices, all claims are held back.
     """
     final = accepted or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}

@@ -19,7 +19,7 @@ from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 _LOG: Final = logging.getLogger(__name__)
 
 HELD_DAYS: Final = 30
-"""For this many days, the sources are asked again for a held-back delivery day."""
+"""Held-back prices are requested again until their delivery day is more than this many days ago."""
 
 _DAY: Final = timedelta(days=1)
 _UNSETTLED: Final = SettledDay(DayPrices(), 0, frozenset())
@@ -36,7 +36,10 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return the fault of a zone's first sheet. If any of the zone's sheets can be read, return an empty string."""
+        """Return the fault of a zone's first sheet.
+
+        If the zone has no sheet, or if any of its sheets has no fault, return an empty string.
+        """
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
@@ -45,7 +48,8 @@ class PriceAnswer:
 class Outcome:
     """The numbers of new, corrected and unchanged prices.
 
-    If all settled prices of a zone were wrong, `wrong_since` is the instant at which the first wrong price was settled.
+    If the new prices contradict every settled day of a zone, and there are several, `wrong_since` is the instant at
+    which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)
@@ -136,10 +140,10 @@ class Settling:
     def _store_settled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
     ) -> Outcome:
-        """Store settled prices.
+        """Store settled prices, and delete withdrawn prices.
 
-        If two or more days are settled, and the new prices contradict all of them, don't trust the sources of the
-        settled prices: delete what they have given since the first wrong price.
+        If two or more days are settled, all of them unconfirmed, and the new prices contradict every one, don't trust
+        the sources of these days: delete all unconfirmed prices that they have given since the first wrong price.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):

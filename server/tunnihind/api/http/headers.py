@@ -28,7 +28,7 @@ _OF_API: Final = {
 """The header fields of answers of the API. Pages and their files don't have these fields."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of all answers except pages.
+"""The Content-Security-Policy of the API's answers and of SVG pictures.
 
 Scripts and style sheets need no policy, because they can't be opened as pages.
 """
@@ -62,7 +62,7 @@ def preflight_headers() -> CIMultiDict[str]:
 
 
 def wants_page(request: web.Request) -> bool:
-    """Return whether the client accepts HTML, like a browser that opens a page."""
+    """Return whether the client's Accept field names HTML, as when a browser opens a page."""
     return any(
         name == "text/html" and weight > 0
         for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
@@ -78,8 +78,8 @@ accepts several codings equally, the first of them is chosen."""
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of the coding `identity` if a client doesn't name this coding. All weights that clients can name are
-higher, except 0."""
+"""The weight of the coding `identity` if a client names neither `identity` nor `*`. All weights that clients can name
+are higher, except 0."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
@@ -103,7 +103,10 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield each member of an Accept field's value in lower case, with its weight. Invalid members are skipped."""
+    """Yield each member of an Accept or Accept-Encoding value in lower case, with its weight.
+
+    Members whose first parameter isn't a valid weight are skipped.
+    """
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)

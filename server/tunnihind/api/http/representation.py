@@ -1,4 +1,4 @@
-"""Encodes the bodies of answers, and makes their header fields. A body is encoded once and sent many times."""
+"""Encodes the bodies of answers, and makes their header fields. An encoded body can be sent many times."""
 
 import gzip
 from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def body_length(self) -> int:
-        """The size of the whole message in bytes, for the access log."""
+        """The size of the message in bytes without the request's id, for the access log."""
         return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
@@ -97,7 +97,7 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return the given response, marked as the last response on its connection."""
+    """Return a response with the same answer that closes the connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
@@ -140,7 +140,7 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    `vary` names the header fields of the request on which the body depends. If `of_api` is true, the answers have the
+    `vary` names the request's header fields on which the body depends. If `of_api` is true, the answers have the
     header fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are
     serialised in advance with `date` as their Date field, so they may be sent for at most a second.
     """

@@ -107,7 +107,7 @@ _TABLE: Final = (
 
 
 def price_operations() -> Mapping[str, Document]:
-    """Return the operations that answer with prices, by path."""
+    """Return the operations about prices, forecasts and scores, by path."""
     return {
         "/api/v1/forecast": _operation(
             "getForecast",
