@@ -21,7 +21,7 @@ class SettingsError(TunnihindError):
 class ParameterError(TunnihindError):
     """A request's parameter is missing, unknown, repeated or malformed.
 
-    The error's text names the parameter and its valid values.
+    The error's text names the parameter, and says how to correct the request.
     """
 
 
@@ -54,14 +54,14 @@ class StoreError(TunnihindError):
 
 
 class SchemaError(StoreError):
-    """The store is empty, newer than this version of Tunnihind, or too old for an upgrade.
+    """The database has no tables, or its tables are not those of this version of Tunnihind.
 
-    An empty store may be ready soon, because another server may be making the tables at this moment.
+    A database without tables may be ready soon, because another server may be making the tables at this moment.
     """
 
 
 class StoreLost(StoreError):
-    """The file of the open store has been deleted or replaced, which is already in the log."""
+    """The open database can't be reached, or has been deleted or replaced. The log already says so."""
 
 
 class StoreDamaged(StoreError):
@@ -69,15 +69,15 @@ class StoreDamaged(StoreError):
 
 
 class LeaseLost(StoreError):
-    """Another server has taken over the pipeline, so this server's write is not kept."""
+    """The server no longer holds the lease of the pipeline, so its write is not kept."""
 
 
 class WorkerError(TunnihindError):
-    """The process that makes forecasts can't be started, or dies during its work."""
+    """The process that makes forecasts can't be started, was ended, or failed twice at the same work."""
 
 
 class ImportFileError(TunnihindError):
-    """A file given to `tunnihind import` has an invalid line."""
+    """A file given to `tunnihind import` can't be read, or has an invalid line."""
 
     def __init__(self, file: str, line: int, column: str, problem: str) -> None:
         super().__init__(f"{file}, line {line}, column {column}: {problem}")
@@ -146,7 +146,7 @@ class TokenRefused(SourceRefused):
 
 
 class RateLimited(SourceRefused):
-    """The source asked for a pause of `retry_after_s` seconds."""
+    """The source limits requests. Send the next request after `retry_after_s` seconds."""
 
     def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
         super().__init__(source, problem, status=status)
@@ -158,15 +158,15 @@ class RunMissing(SourceError):
 
 
 class BadAnswer(SourceError):
-    """The source's answer does not have the expected format."""
+    """The source's answer can't be used: for example, it is malformed or too large."""
 
 
 LONGEST: Final = 300
 """A text from another program is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a text from another program are read. After secrets are hidden, more than `LONGEST`
-characters remain."""
+"""Only this many characters of a text from another program are read. They are far more than `LONGEST`, because hiding
+the secret makes the text shorter."""
 
 # This pattern excludes white space, control characters, invisible characters and marks of the writing direction.
 _PRINTED: Final = re.compile(

@@ -288,8 +288,8 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window.
 
-    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now. If there are no
-    settled prices, the current hour counts as the newest settled hour.
+    The public window ends 48 hours after the start of the newest settled hour, but at most 72 hours from now. If there
+    are no settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, the series maps the start of each period with a known price to this price, in chronological order.
+    As a mapping, the series maps the starts of periods to their known prices, in chronological order.
     """
 
     zone: Zone

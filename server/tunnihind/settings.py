@@ -38,7 +38,7 @@ def default_database_url() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting with its default. URLs have no slash at their end.
+    """Every setting with its default.
 
     The first of the `zones` is served at the root. Each further zone is served under a `base_path` such as `/lv`.
     """
@@ -72,7 +72,7 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Raise SettingsError if a value is impossible. The error's text names the setting and a valid value."""
+        """Raise SettingsError if a value is impossible. The error's text names the setting and the broken rule."""
         # With `not`, these checks refuse NaN too, because every comparison with NaN is false.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
@@ -95,7 +95,7 @@ class Settings:
 
     @property
     def market(self) -> Market:
-        """The market that is served at the root, with the operator's price limits."""
+        """The first served market, with the operator's price limits."""
         return self.markets[0]
 
     @property
@@ -128,10 +128,10 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate. If the legal rate of each date applies, the value is None.
+        """The operator's own VAT rate. If the value is None, the feeds use the legal rate of each date.
 
-        The legal rate of each date applies if the operator has not set a rate, or has set the newest legal rate. In
-        Estonia, a rate equal to `SPECIFIED_VAT_RATE` has the same effect.
+        The value is None if the operator has not set a rate, or has set the newest legal rate. In Estonia, a rate equal
+        to `SPECIFIED_VAT_RATE` has the same effect.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE

@@ -80,7 +80,7 @@ POINTS: Final = (
 _WIND, _TEMPERATURE, _ = VARIABLES
 
 SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
-"""The weather variables whose forecasts are scored, each with the kind of places at which the forecasts are scored."""
+"""The weather variables whose forecasts are scored, each with the kind of place where its forecasts are scored."""
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:

@@ -1,4 +1,4 @@
-"""Reads a file of hourly or quarter-hour prices. The columns are `ts,ee[,lv,lt,fi]`."""
+"""Reads a file of hourly or quarter-hour prices. The columns are `ts` and at least one of `ee`, `lv`, `lt` and `fi`."""
 
 from array import array
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class PriceFile:
 
 
 def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
-    """Read a whole price file. Raises ImportFileError at the first invalid cell."""
+    """Read a whole price file. Raises ImportFileError if the file is unreadable or invalid."""
     with open_table(path) as table:
         zones = _zones(table)
         lines, starts, cells = array("q"), array("q"), array("d")
@@ -120,8 +120,8 @@ def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in chronological order.
 
     If all rows of the file are at least an hour apart, every step is an hour. In a file with quarters, each delivery
-    day has its own step, because the market changed from hours to quarters on 2025-10-01. If all rows of a day are more
-    than an hour apart, the day's step is the market time unit.
+    day has its own step, because the market changed from hours to quarters on 2025-10-01. The two closest rows of a day
+    show its step. If they are more than an hour apart, the day's step is the market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:

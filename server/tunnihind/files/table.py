@@ -23,7 +23,7 @@ _LATEST_TS: Final = 4_102_444_800
 
 
 class Row:
-    """One line of a CSV file. Its methods read a cell by the name of the cell's column."""
+    """One line of a CSV file. Its methods read the cell in a named column."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -33,7 +33,8 @@ class Row:
     def instant(self, column: str, step_s: int = QUARTER_S) -> int:
         """Return a cell's instant in unix seconds UTC.
 
-        Raises ImportFileError if the cell has no instant, or if the instant is not a multiple of `step_s`.
+        Raises ImportFileError if the cell has no instant between the years 2000 and 2100, or if the instant is not a
+        multiple of `step_s`.
         """
         text = self._cells[column]
         try:
@@ -92,7 +93,7 @@ class Table:
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def header_error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error about the file's first line that names the file and the column."""
+        """Return an error that names the file, the column, and the file's first line."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:
@@ -121,7 +122,7 @@ class Table:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open a CSV file, plain or gzipped. Raises ImportFileError if the file can't be opened or read."""
+    """Open a CSV file, plain or gzipped. Raises ImportFileError if it can't be opened or its header is invalid."""
     try:
         stream = _open(path)
     except OSError as error:

@@ -26,8 +26,8 @@ _SYSTEMS: Final = ("sqlite", "postgresql")
 def parsed(address: str, setting: str = "database-url") -> URL:
     """Parse the address of a database.
 
-    Raises SettingsError if the address is malformed or its driver isn't installed. The error's text names the setting
-    and hides the password.
+    Raises SettingsError if the address is malformed, its driver isn't installed, or its database system isn't
+    supported. The error's text names the setting and hides the password.
     """
     try:
         url = make_url(address)
@@ -63,7 +63,7 @@ def _require_whole(url: URL) -> None:
 
 
 def is_file(address: str) -> bool:
-    """Return whether an address names a file rather than a database server. Raises SettingsError."""
+    """Return whether an address names an SQLite database. Raises SettingsError."""
     return parsed(address).get_backend_name() == "sqlite"
 
 

@@ -49,11 +49,11 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from a database into an empty database, and compare the copy with the source.
+    """Copy all sound rows except leases from a database into an empty database, and compare the copy with the source.
 
-    Raises SettingsError for a malformed address, and SchemaError if another version of Tunnihind made the tables of the
-    source database. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the
-    target isn't empty, or if the copy differs from the source.
+    Raises SettingsError for a malformed address, and SchemaError if the tables of a database are not those of this
+    version of Tunnihind. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if
+    the target isn't empty, or if the copy differs from the source.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:

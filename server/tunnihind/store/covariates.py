@@ -22,11 +22,11 @@ from tunnihind.store.state import StateBook
 
 type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
 """Marks the covariate forecasts that no price forecast uses. Its arguments are arrays with an item for each covariate
-forecast: the number of the covariate, the instant of issue, and whether it comes from a weather model run."""
+forecast: the number of the covariate, the instant of issue, and whether a weather model made the forecast."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of a covariate's forecasts that need not be kept. Its argument maps the issue instant of
-each forecast to the start of its weather model run."""
+each forecast to the start of its weather model run, or to None."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
@@ -46,14 +46,17 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        If a forecast of the same covariate and instant of issue is stored already, the new values overwrite the stored
-        values.
+        A forecast from a weather model run that is stored already is left out. Any other forecast overwrites the stored
+        values of the same covariate and instant of issue.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archived forecasts, except forecasts that `thin` would delete. Raises StoreError."""
+        """Store a source's archived forecasts as `add` does, except forecasts that `thin` would delete.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -90,7 +93,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
         """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        `superseded` returns True for the forecasts to leave out. If a row is damaged, no forecast is left out.
+        `superseded` returns True for the forecasts to leave out. If a row is damaged, all sound rows are returned.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -190,7 +193,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group forecasts by the name of the covariate, and sort each group by instant of issue.
 
-    The database does not sort the rows, because it would copy the packed values of all rows.
+    If the database sorted the rows, it would copy the packed values of all rows.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:

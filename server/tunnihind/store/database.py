@@ -53,7 +53,7 @@ class Database:
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Check the whole database for damage, and describe any damage in `System.damage`. Raises StoreError."""
+        """Check an SQLite database for damage, and describe any damage in `System.damage`. Raises StoreError."""
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -82,7 +82,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction for writing. Only one transaction can write at a time. Raises StoreError."""
+        """Open a transaction for writing. Only one such transaction runs at a time. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:

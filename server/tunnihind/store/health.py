@@ -1,4 +1,4 @@
-"""Stores the last success and the last failure of each source."""
+"""Stores each source's last success, and its last failure since then."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -17,11 +17,11 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """The times of a source's last request and last success, and the source's last failure.
+    """The times of a source's last request and last success, and the last failure since that success.
 
-    Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
-    `errors.SourceFault`, or None if the last request succeeded. If a newer version of Tunnihind wrote the row, `fault`
-    may have a value that this version doesn't know.
+    Times are in unix seconds UTC. `failures` counts the failures since the last success. If the last request succeeded,
+    `error` is empty. `fault` is an `errors.SourceFault`, or None if the last request succeeded. If a newer version of
+    Tunnihind wrote the row, `fault` may have a value that this version doesn't know.
     """
 
     source: str

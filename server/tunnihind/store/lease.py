@@ -35,8 +35,8 @@ EXPIRES_AFTER_S: Final = 10
 have renewed the lease three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. Therefore a holder
-keeps its lease even if a clock is set forward."""
+"""Before a process takes over the lease of a holder that may be alive, the process must itself have seen no renewal for
+this many seconds. Therefore a holder keeps its lease even if a clock is set forward."""
 
 _NAME: Final = "pipeline"
 """The primary key of the lease's row."""
@@ -89,7 +89,7 @@ class Lease:
 
     @property
     def is_certainly_held(self) -> bool:
-        """Return whether it is certain that this process still holds the lease.
+        """True if this process certainly still holds the lease.
 
         If a database file is out of reach, no process can take over the lease. If a database server is out of reach for
         this process, another process may still reach the server and take over the lease.

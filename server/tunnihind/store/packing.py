@@ -18,7 +18,7 @@ _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
 
 _LEVEL: Final = 9
-"""zlib's best compression. It is worth the time, because a row is written once and kept for years."""
+"""zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
 """Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
@@ -72,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    The values are multiplied by the scale, and stored as short integers. If every scale would lose precision, the
-    values are stored in single precision, and the scale is 0.
+    The values are multiplied by the scale, and stored as short integers. If no scale fits all values, the values are
+    stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:

@@ -31,7 +31,7 @@ VOUCHED: Final = frozenset({AGREED, IMPORTED})
 """Prices from these sources are never replaced by a price from one source alone."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""One transaction adds the prices of this many seconds, so that memory use stays small."""
+"""One transaction adds the prices of at most this many seconds, so that memory use stays small."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
@@ -137,10 +137,11 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete wrong prices of a zone, and all forecasts that may have used these prices. Raises StoreError.
+        """Delete wrong prices of a zone, the zone's runs, and the forecasts of past days that may have used the prices.
 
         Only prices that `sources` gave, and that the server first saw at `since_ts` or later, are deleted. If `span` is
-        given, only prices whose periods begin in `span` are deleted.
+        given, only prices whose periods begin in `span` are deleted. Only runs made at `since_ts` or later are deleted.
+        Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

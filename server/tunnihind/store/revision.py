@@ -30,7 +30,7 @@ other programs use Alembic too."""
 def current(connection: Connection) -> str | None:
     """Return the last migration that was applied to a database. If the database is empty, return None.
 
-    Raises SchemaError if the last migration can't be determined.
+    Raises SchemaError if the tables belong to another program, or if the last migration can't be determined.
     """
     found = inspect(connection)
     tables = set(found.get_table_names())

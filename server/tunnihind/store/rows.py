@@ -35,7 +35,7 @@ END_HOUR: Final = 2_840_140_800
 """2060-01-01T00:00:00Z."""
 
 type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
-"""The instant of an event in unix seconds UTC, by the machine's clock."""
+"""The instant of an event in unix seconds UTC."""
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
 """The start of a period that has a value, in unix seconds UTC."""
@@ -130,7 +130,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[Found]:
         """Yield an object for each row whose primary key is not in `but_for`.
 
-        Raises one of the errors in `DAMAGE` if a row is damaged.
+        Raises one of the errors in `DAMAGE` if one of these rows is damaged.
         """
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):

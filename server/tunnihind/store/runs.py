@@ -53,10 +53,11 @@ _AT_ONCE: Final = 1000
 class RunBook:
     """The stored forecast runs. Stored runs never change.
 
-    Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, only the run's own time and the
-    earlier run's id are stored. If a run differs from an earlier run only in the first hour, the run's periods up to
-    the last difference are stored with the earlier run's id. The first hour of a run of quarters may differ from an
-    earlier run, because a quarter's forecast also depends on the previous hour, and a run has no hour before its first.
+    Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, the earlier run's id is stored in
+    place of the percentiles and inputs. If a run differs from an earlier run only in the first hour, the run's periods
+    up to the last difference are stored with the earlier run's id. The first hour of a run of quarters may differ from
+    an earlier run, because a quarter's forecast also depends on the previous hour, and a run has no hour before its
+    first.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -99,7 +100,7 @@ class RunBook:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
-        If kept runs repeat a deleted run, the first kept run then stores the whole forecast. Raises StoreError.
+        If kept runs repeat a deleted run, the first of them then stores the whole forecast. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)

@@ -38,7 +38,7 @@ witnesses: Final = Table(
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
 )
-"""A source's last prices of a complete delivery day (JSON list). If the source's newest answer is held back, `reason`
+"""A source's last complete prices of a delivery day (JSON list). If the source's newest answer is held back, `reason`
 and `detail` state the reason."""
 
 covariates: Final = Table(
@@ -73,8 +73,8 @@ runs: Final = Table(
 )
 """A forecast run exactly as it was issued.
 
-`repeats` is the id of an earlier run with the same forecast. A run that repeats another run has no inputs, and only the
-percentiles of its first periods.
+`repeats` is the id of an earlier run whose forecast differs at most in the first hour. A run that repeats another run
+has no inputs, and at most the percentiles of its first hour.
 """
 
 scenarios: Final = Table(
@@ -99,8 +99,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast for the day after a past instant. The forecast uses the data that count as known at that instant.
-"""
+"""A model's forecast of 24 hours, as of a past instant (`backtest.Next24Hours`)."""
 
 day_scores: Final = Table(
     "day_scores",
@@ -126,8 +125,8 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""The last success and the last failure of each source. `failures` counts the failures since the last success. `fault`
-and `status` are the kind and the HTTP status of the last failure."""
+"""Each source's last success, and its last failure since then. `failures` counts the failures since the last success.
+`fault` and `status` are the kind and the HTTP status of the last failure. A success clears both."""
 
 leases: Final = Table(
     "leases",
@@ -146,4 +145,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts. Each fact has a key, which `state` defines, and a JSON value."""
+"""Single facts, each with a key and a JSON value (see `state.StateBook`)."""

@@ -110,7 +110,7 @@ class StateBook:
         self.advance(connection)
 
     def prices_stored_at(self) -> int | None:
-        """Return the instant at which prices were last stored. Raises StoreError."""
+        """Return the instant at which the stored prices last changed. Raises StoreError."""
         found: int | None = self.read(_STORED, Instant)
         return found
 
@@ -146,7 +146,7 @@ class StateBook:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
     def make_instance_id(self) -> None:
-        """Give this installation an identity if it has none. Raises StoreError."""
+        """Give this installation an identity if it has no sound identity. Raises StoreError."""
         if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:

@@ -56,8 +56,8 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        `superseded` returns True for the covariate forecasts to leave out. If a row is damaged, no forecast is left
-        out. Raises StoreError.
+        `superseded` returns True for the covariate forecasts to leave out. If a covariate's row is damaged, all sound
+        rows are returned. Raises StoreError.
         """
         return Archive(
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
@@ -79,7 +79,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that this version of Tunnihind can read the tables. Raises SchemaError."""
+        """Make sure that this version of Tunnihind can read the tables. Raises SchemaError, StoreError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 
@@ -107,9 +107,9 @@ class Store:
         return [book.rows for book in books]
 
     def log_damaged(self) -> None:
-        """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
+        """Log the damaged rows of all `tables` except prices and covariates. Raises StoreError.
 
-        The damaged rows of prices and covariates are logged by the methods `remove_damaged`.
+        The methods `remove_damaged` log the damaged rows of prices and covariates.
         """
         with self.database.reading() as connection:
             for rows in self.tables():

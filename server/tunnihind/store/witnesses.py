@@ -1,4 +1,4 @@
-"""Stores each source's newest answer for each delivery day. If an answer is held back, the reason is stored too."""
+"""Stores each source's last complete prices of each delivery day, and the reason if its newest answer is held back."""
 
 import json
 from collections import defaultdict

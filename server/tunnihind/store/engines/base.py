@@ -17,7 +17,7 @@ from tunnihind.errors import StoreError
 _LOG: Final = logging.getLogger(__name__)
 
 type Recognise = Callable[[Connection], None]
-"""Raises StoreError if a database is neither the opened database nor a copy of it."""
+"""Raises StoreError if a database isn't the opened database or a copy of it, or if this version can't read it."""
 
 
 class System:
@@ -92,7 +92,7 @@ class System:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """From now on, call `recognise` with a connection to any database that has replaced the open database.
+        """From now on, call `recognise` with a connection to any database that may have replaced the open database.
 
         Raises StoreError.
         """

@@ -40,14 +40,15 @@ _CONNECTING: Final[Mapping[str, Any]] = {
 """Parameters of libpq. The address may override each parameter (`?connect_timeout=10`)."""
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
-"""The number of the advisory lock that every writer takes. Each database has its own locks. As in SQLite, only one
-transaction writes at a time, so the data that a writer has read stay the same until the writer commits."""
+"""The number of the advisory lock that `writing` and `migrating` take. Each database has its own locks. As in SQLite,
+only one of these transactions runs at a time, so the data that a writer has read stay the same until the writer
+commits."""
 
 _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# With the time limit of `_WRITING`, a frozen or disconnected writer delays other writers for at most 10 seconds.
+# With the time limit of `_WRITING`, a writer that freezes between two statements delays others for at most 10 seconds.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
@@ -55,8 +56,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# The time limit for idle transactions does not end the transaction of a frozen writer, because PostgreSQL does not
-# count a transaction as idle in the middle of a batch.
+# The time limit for idle transactions does not end such a writer's transaction, because PostgreSQL does not count a
+# transaction as idle in the middle of a batch.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -89,7 +90,8 @@ _IS_KNOWN: Final = "tunnihind_is_known"
 """Marks a connection after its database has been recognised."""
 
 _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
-"""SQLSTATEs: the connection failed, or the server stops, starts, has too many clients, or ended a transaction."""
+"""SQLSTATEs: the connection failed, the database was dropped, or the server stops, starts, has too many clients, or
+ended an idle connection."""
 
 _PLAIN: Final = {
     "42501": "the role of this address has no right to do so",

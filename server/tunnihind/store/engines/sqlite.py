@@ -49,7 +49,7 @@ class Sqlite(System):
     """An SQLite database.
 
     SQLite can't announce changes, so each server checks the database for changes every few seconds. `require_rights`
-    checks nothing. If the server may not write to the file, opening the file has already failed.
+    checks nothing. If the server may not write to the file, opening the file or the first write fails.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
