@@ -77,12 +77,12 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
 
 
 def _run_read_times(day: date) -> tuple[int, ...]:
-    """Return a tuple with one instant: the gate closure for the day after `day`."""
-    return (gate_closure(day + timedelta(days=1)),)
+    """Return a tuple with one instant: the last second before the gate closure for the day after `day`."""
+    return (gate_closure(day + timedelta(days=1)) - 1,)
 
 
 def covariate_read_times(day: date) -> tuple[int, ...]:
-    """Return the `issue_instant` of `day`, and the gate closure for the day after `day`."""
+    """Return the `issue_instant` of `day`, and the last second before the gate closure for the day after `day`."""
     return (issue_instant(day), *_run_read_times(day))
 
 
@@ -94,11 +94,11 @@ def is_first_of_day(run_ts: int | None) -> bool:
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
     """Return the issue instants in `issued` whose forecasts may be deleted.
 
-    A forecast is kept if it was the last one issued on its day before one of the `read_times`, or before the day's end.
+    A forecast is kept if it was the last one issued on its day up to one of the `read_times`, or before the day's end.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):
         day = delivery_day(instant)
-        newest[day, sum(at <= instant for at in read_times(day))] = instant
+        newest[day, sum(at < instant for at in read_times(day))] = instant
     return instants - set(newest.values())

@@ -110,12 +110,11 @@ class PageOptions:
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
         """Read the options from the query string of a zone's page. Parameters that only other zones use are ignored."""
-        known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
+        choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
+        known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
-        unknown = [name for name in _CHOICES if name in query and name not in known]
+        unknown = [name for name in choices if name in query and name not in known]
         unknown += [name for name, rate in rates.items() if query.get(name) and not rate]
-        if zone != PACKAGE_ZONE:
-            known.pop("package", None)
         given = {"lang": preferred_language(accept_language)} | known | rates
         return cls(zone, **given, names_lang="lang" in known, unknown=tuple(unknown))  # type: ignore[arg-type]  # checked above
 

@@ -41,18 +41,19 @@ def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
 def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
     """Return the issues to keep.
 
-    All issues of 14 days are kept. Each older day keeps its last issue before 09:00 UTC, its last issue before 12:00 in
+    All issues of 14 days are kept. Each older day keeps its last issue up to 09:00 UTC, its last issue before 12:00 in
     Brussels, and its last issue.
     """
-    return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [nine_utc, noon])
+    return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [just_after_nine_utc, noon])
 
 
 def noon(day: date) -> float:
     return datetime.combine(day, time(12), DELIVERY_TZ).timestamp()
 
 
-def nine_utc(day: date) -> float:
-    return datetime.combine(day, time(9), UTC).timestamp()
+def just_after_nine_utc(day: date) -> float:
+    """Return the first second at which an issue is too late for the forecast of 09:00 UTC."""
+    return datetime.combine(day, time(9, 0, 1), UTC).timestamp()
 
 
 def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], float]]) -> set[int]:
@@ -143,6 +144,13 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     before, changes = issued(store), store.covariates.changes()
     assert store.covariates.refill(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
     assert (issued(store), store.covariates.changes()) == (before, changes)
+
+
+def test_an_issue_of_the_very_instant_of_a_forecast_is_kept_though_a_later_one_follows(store: Store) -> None:
+    nine = utc("2025-11-03T09:00")
+    store.covariates.add({"ee_load_da_mw": [series(nine + minutes * 60, [1.0]) for minutes in (-60, 0, 30)]})
+    thin(store, NOW)
+    assert issued(store) == {"ee_load_da_mw": {nine, nine + 30 * 60}}
 
 
 def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) -> None:

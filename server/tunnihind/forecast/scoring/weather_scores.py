@@ -26,8 +26,9 @@ _NEWEST_S: Final = 12 * HOUR_S
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
 """The greatest age of a scored forecast in seconds. Older forecasts show an outage of the source, not its accuracy."""
 
-MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""The greatest age in seconds of the forecasts that `weather_scores` uses."""
+MEMORY_S: Final = (1 + WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
+"""The greatest age in seconds of the forecasts that `weather_scores` uses. One day is for the part of today that has
+passed."""
 
 
 @dataclass(frozen=True, slots=True)
