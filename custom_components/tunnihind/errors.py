@@ -50,7 +50,7 @@ class ConnectionRefused(CannotConnect, key="connection_refused"):
 
 
 class UnknownHost(CannotConnect, key="unknown_host"):
-    """The host name in the address is not known to the network."""
+    """The host name in the address can't be resolved."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):

@@ -80,8 +80,8 @@ class ResetReason(Enum):
 class Polling:
     """Polls one server for an entry.
 
-    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the server sent
-    an installation id when the entry was added. `about` is the server's description of itself. `known` contains the
+    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the entry
+    stores an installation id of the server. `about` is the server's description of itself. `known` contains the
     server's known prices. `about` and `known` are None until they are restored or received.
     """
 
