@@ -37,7 +37,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The running piece of a plan, or the next piece of any plan if no piece is running."""
+        """The running piece that began first, or the next piece of any plan if no piece is running."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None

@@ -187,7 +187,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Add a server that has announced itself on the network. If the server was added before, update its address."""
+        """Offer to add a server that has announced itself on the network, or correct the address of a known server."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -199,7 +199,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
-        """Add the server that runs as a Home Assistant app. If the server was added before, update its address."""
+        """Offer to add the server that runs as a Home Assistant app, or correct the address of a known server."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
         self._app = discovery_info.name
         return await self._discovered(url) or await self.async_step_hassio_confirm()
@@ -209,10 +209,11 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Request the description of a discovered server. If none of the server's zones can be added, end the flow.
+        """Request the prices of a discovered server. If the flow should ask the user to confirm it, return None.
 
-        If the stored address of an entry no longer works, the entry gets the discovered address. If the user has
-        ignored one zone of the server, no zone of the server is offered again.
+        If the stored address of an entry no longer works, the entry gets the discovered address. If the request fails,
+        or none of the server's zones can be added, the flow ends. If the user has ignored one zone of the server, no
+        zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -237,13 +238,13 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # A loaded entry reloads itself after a change of its data.
+        # A loaded entry reloads itself when its address changes.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones that can still be added, because no entry has their id or address."""
+        """Return the server's zones whose id and address no entry has yet."""
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
         urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [
@@ -251,7 +252,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         ]
 
     def _entries_like(self, server: Server) -> list[ConfigEntry]:
-        """Return the entries of the same kind. A live server and a rehearsal may share an address."""
+        """Return all rehearsals if `server` is a rehearsal, else all other entries. Both kinds may share an address."""
         entries = self._async_current_entries(include_ignore=False)
         return [entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal]
 
@@ -356,7 +357,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         )
 
     def _store_address(self) -> ConfigFlowResult:
-        """Store the server's new address in the entry. A loaded entry reloads itself after a change of its data."""
+        """Store the server's new address in the entry. A loaded entry reloads itself when its address changes."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
             return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)

@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# The key of a config entry's data that holds one number for each mode (live, demo or rehearsal). The number
-# distinguishes the entry's statistics from those of other entries.
+# Under this key, a config entry's data hold a number for each mode (live, demo or rehearsal) in which the entry has
+# statistics. The number distinguishes these statistics from those of other entries.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"

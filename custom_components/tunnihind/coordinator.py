@@ -1,8 +1,8 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. The
-entities are also updated every quarter-hour, even if the server doesn't answer. All times come from the config entry's
-`EntryClock`.
+The coordinator polls the server once a minute, and less often after failed polls. When new prices arrive, the
+coordinator updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer.
+All times come from the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,9 +52,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
-    `billing` is the way in which the household is billed for the electricity that it buys. `selling` is the household's
-    contract for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices
-    that the household gets for its electricity. `server_device_id` is the id of the server's device.
+    `billing` says how the household is billed for the electricity that it buys. `selling` is the household's contract
+    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
+    household gets for its electricity. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -143,7 +143,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     async def async_start(self) -> None:
         """Load the stored data, then poll the server.
 
-        Raises ConfigEntryNotReady if the server doesn't answer and no prices are stored.
+        Raises ConfigEntryNotReady if the poll fails and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)
@@ -191,7 +191,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return all known settled prices, including those of the last `days` days (2 to 14)."""
+        """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
@@ -242,7 +242,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the household now needs quarter-hour prices, or no longer needs them, poll the server in the background.
+        If polls now have to request quarter-hour prices, or no longer have to, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

@@ -59,11 +59,11 @@ def _saves(form: Form) -> bool:
 
 
 def _knows_energy(form: Form) -> bool:
-    """Return whether the plan's form names the device's meter or the device's power."""
+    """Return whether the plan saves money, and its form names the device's meter or power."""
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# The keys of the entities that only some plans have. The function returns whether a plan with the given form has the
+# The keys of the entities that only some plans have. Each function returns whether a plan with the given form has the
 # entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not is_by_energy(form) and not is_by_limit(form),
@@ -296,8 +296,7 @@ async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]]
     """Apply `change` to all `plans`, and store the changed plans.
 
     Each plan in `plans` is a pair of the plan's coordinator and the id of the plan's subentry. If the change is not
-    allowed for one of the plans, raise Refusal and change no plan. The error's text names the plan, the field and the
-    allowed values.
+    allowed for one of the plans, raise Refusal and change no plan.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

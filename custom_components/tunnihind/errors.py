@@ -18,8 +18,7 @@ class TunnihindError(HomeAssistantError):
     """The server doesn't answer as expected.
 
     `url` is the server's address, without a password. `reason` is a detail for the error's text, such as the message of
-    a network error. `retry_after` is the pause in seconds that the server requests. `retry_after` is None if the server
-    requests no pause.
+    a network error. `retry_after` is the pause in seconds that the server requests, or None if it requests no pause.
     """
 
     key: ClassVar[str]
@@ -51,7 +50,7 @@ class ConnectionRefused(CannotConnect, key="connection_refused"):
 
 
 class UnknownHost(CannotConnect, key="unknown_host"):
-    """No computer has the host name in the address."""
+    """The host name in the address can't be resolved."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):
@@ -63,7 +62,7 @@ class RateLimited(CannotConnect, key="rate_limited"):
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
-    """The address redirects endlessly."""
+    """The address redirects endlessly, or to something that is not a web address."""
 
 
 class NotTunnihind(TunnihindError, key="not_tunnihind"):
@@ -82,11 +81,11 @@ class NoPastPrices(TunnihindError, key="no_past_prices"):
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
-    """A server that had live prices now shows a past day."""
+    """The server shows a past day, but the config entry is not for a rehearsal."""
 
 
 class RehearsalOver(TunnihindError, key="rehearsal_over"):
-    """A server that showed a past day is no longer a rehearsal."""
+    """The config entry is for a rehearsal, but the server does not show a past day."""
 
 
 class InvalidAnswer(TunnihindError, key="invalid_response"):

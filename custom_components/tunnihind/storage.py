@@ -15,7 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Changes of the data within this many seconds are written together, or at once when Home Assistant stops.
+# The data are written this many seconds after their last change, or at once when Home Assistant stops.
 _DELAY_S: Final = 15
 
 
@@ -59,7 +59,7 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored data. If a field of the file can't be read, this field is empty."""
+        """Return the stored data. Data that can't be read are left out."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
@@ -89,7 +89,7 @@ _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the data in `document`. If a field can't be read, only this field is empty."""
+    """Return the data in `document`. If a field or one plan's value in a field can't be read, leave out only that."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT_DECODER.decode),
@@ -110,7 +110,7 @@ def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return the field `name` of the document. If the field is missing or can't be read, return None."""
+    """Return the field `name` of the document. If the field is missing, empty or unreadable, return None."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None

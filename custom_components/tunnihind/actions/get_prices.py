@@ -1,4 +1,4 @@
-"""The action `get_prices`, which returns all known prices of the household in a range of time."""
+"""The action `get_prices`, which returns the household's known prices in a range of time."""
 
 from enum import StrEnum
 from typing import Final
@@ -46,9 +46,9 @@ SCHEMA: Final = vol.Schema(
 
 
 async def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices in the period that the call asks for.
+    """Return the household's prices in the range of time that the call asks for.
 
-    If the call names no resolution, the periods are as long as the household's billing periods.
+    If the call names no resolution, the periods are those by which the household buys or sells.
     """
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)

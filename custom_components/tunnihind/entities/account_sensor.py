@@ -4,7 +4,7 @@ The sensors of all-time sums have the state class "total" and not "total increas
 a window may turn out more expensive than an immediate start of the device, or a price may be corrected.
 
 From the long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each day, month and
-year. A sum that started again at zero each month would lose a meter reading that arrives after the end of its month.
+year. If a sum started again at zero each month, a meter reading that arrives after the end of its month would be lost.
 """
 
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the last window's price and savings in EUR/kWh, its energy in kWh, and its cost and saving in EUR."""
+    """Return the last window's figures (EUR/kWh, kWh and EUR), and the mean savings of all windows in EUR/kWh."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),

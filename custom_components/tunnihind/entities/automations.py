@@ -218,7 +218,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the ids in `entity_ids` that belong to entities of this integration with the given `translation_key`."""
+    """Return the ids of this integration's entities with this `translation_key`, with or without the prefix `DEAR`."""
     registry = er.async_get(hass)
     return {
         entity_id

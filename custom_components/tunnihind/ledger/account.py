@@ -21,7 +21,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window's figures no longer change once it ended 14 days ago, even if prices are missing.
+# Fourteen days after a window's end, the window's figures no longer change, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of newest days that have totals of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -123,7 +123,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the windows' slices without a meter reading up to `until` (UTC seconds), keyed by the meter's id."""
+        """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -143,7 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
+        """Return the starts of the hours before `now` (UTC seconds) whose missing prices finished windows need."""
         return {
             hour
             for run in self._runs

@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Prices are kept for 4 days, because a window's cost is compared with the cost of an immediate start, which may lie up
-# to 3 days before the window's end.
+# Prices are kept for at least 4 days, because a window's cost is compared with the cost of an immediate start, which
+# may lie up to 3 days before the window's end.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
@@ -52,7 +52,7 @@ class Ledger:
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the windows' slices without a meter reading up to `until` (UTC seconds), keyed by the meter's id."""
+        """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -65,7 +65,7 @@ class Ledger:
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of the hours before `now` (UTC seconds) with unknown prices that finished windows need."""
+        """Return the starts of the hours before `now` (UTC seconds) whose missing prices finished windows need."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )

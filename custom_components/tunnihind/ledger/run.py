@@ -91,9 +91,9 @@ class StartedWindow:
     estimate of the window's saving, and `expected_at_start` is the estimate made when the window began. If an estimate
     needs an unknown price, the estimate is None.
 
-    A slice is the time of a piece within one quarter-hour. `readings` maps each measured slice to the kWh that `meter`
-    measured. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is assumed
-    to stop when it has used this energy.
+    A slice is the part of a piece that lies in one quarter-hour. `readings` maps each measured slice to the kWh that
+    `meter` measured. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is
+    assumed to stop when it has used this energy.
     """
 
     window: Piece
@@ -188,7 +188,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
     """Return the pieces in `decided` that have begun by `now` (UTC seconds).
 
     `before` is the result of the previous call. If a piece in `before` is no longer in `decided`, the piece ends at
-    `now`.
+    `now` or earlier.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:

@@ -138,8 +138,8 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
         """Return the price of each hour, or the reason why the price is unknown.
 
-        `hours` are the starts of the hours in UTC seconds, in chronological order. If the tariff lacks a rate in every
-        hour of a month, the month's market prices are not requested. Raises TunnihindError.
+        `hours` are the starts of the hours in UTC seconds, in chronological order. If a rate is missing in each of
+        these hours of a month, the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
@@ -154,7 +154,10 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, retry after the pause it asks for (at most 30 s)."""
+        """Return a month's settled prices.
+
+        If the server requests a pause, retry up to four times, each time after this pause (at most 30 s).
+        """
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)

@@ -1,8 +1,9 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic contains the zone, the mode and the number of a config entry. A statistic is never shared between
-zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different numbers. If a
-household replaces a server with another server of the same zone and mode, the integration continues the old statistics.
+The id of a statistic depends on the zone, the mode and the number of a config entry. A statistic is never shared
+between zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different numbers.
+If a household replaces a server with another server of the same zone and mode, the integration continues the old
+statistics.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ _ENGLISH: Final = "en"
 # Rows are written in batches of at most this size, so that the recorder can write other data in between.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# The names of an entry's statistics in each language, because Home Assistant doesn't translate names of statistics.
+# The names of an entry's statistics. They are translated here, because Home Assistant doesn't translate such names.
 _PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
 _COST: Final = {
     "en": "{title}: cost of {energy}",
@@ -118,8 +119,8 @@ async def meter_rows(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
-    The first mapping contains the sums of an energy meter in kWh, and the second the means of a power meter in kW. If
-    the entity measures neither energy nor power, both mappings are empty. The function first waits until the recorder
+    For an energy meter, the first mapping contains the meter's sums in kWh. For a power meter, the second mapping
+    contains the means in kW. For all other entities, the mapping is empty. The function first waits until the recorder
     has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
@@ -240,6 +241,6 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     def note() -> None:  # runs in the recorder's thread, outside the event loop
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder handles its jobs in order, even an update that changes nothing, and then calls `on_done`.
+    # The recorder handles its jobs in order. It calls `on_done` even after an update that changes nothing.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

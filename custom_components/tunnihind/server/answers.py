@@ -30,8 +30,8 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. `mae` and `baseline_mae` cover
-    the first `horizon_h` hours after the last settled price.
+    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh for the first `horizon_h` hours after the last settled
+    price. `skill` is a fraction.
     """
 
     mae: float
@@ -42,12 +42,12 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """The savings of four-hour plans and of a boiler that follow the server's forecasts.
+    """The server's scores of plans: the savings of four-hour plans and of a boiler.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
     `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
-    saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
-    the four hours with the lowest forecasts in the next seven days, or None if no full week has been scored yet.
+    saving of plans that use the cheapest four hours of one week earlier. `week` is the saving of plans that use the
+    four hours with the lowest forecasts in the next seven days, or None if no full week has been scored yet.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.

@@ -54,11 +54,10 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The pause between requests to a failing server grows up to this limit, so that Home Assistant soon notices when the
+# The pause between requests to a failing server grows only to this limit, so that Home Assistant soon notices when the
 # server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
-# The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
-# do no harm.
+# The same limit for a server at home. Such a server has few clients, so frequent requests do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
@@ -146,8 +145,8 @@ class Client:
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
         """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
-        If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
-        NotTunnihind and InvalidAnswer.
+        If the prices have not changed, return the same object as the last call with this `step_s`. Raises
+        CannotConnect, NotTunnihind and InvalidAnswer.
         """
         etag, newest = self._newest.get(step_s, (None, None))
         headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
@@ -169,7 +168,7 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings of plans that followed the server's forecasts, or None if the server has scored no plans.
+        """Return the savings of plans that followed the server's forecasts, or None if the server sends none.
 
         Raises CannotConnect and InvalidAnswer.
         """
@@ -277,7 +276,8 @@ class Server:
         """The base URL of each zone of the server.
 
         The host name comes from `url`, because the server may not know the host name that the household uses. The path
-        of each zone comes from the server's description.
+        of each zone comes from the server's description. If the description doesn't fit `url`, only the zone of `url`
+        is returned.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}

@@ -23,8 +23,8 @@ class EntryClock:
     """Shows the present time for one config entry.
 
     In a rehearsal, this clock shows the server's time: the time in the server's last answer plus the time since that
-    answer. Except in a rehearsal, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by
-    which the server's clock is ahead of Home Assistant's clock.
+    answer. Otherwise, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by which the
+    server's clock is ahead of Home Assistant's clock.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -44,17 +44,14 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time.
-
-        If the server's clock is over two minutes from the expected time, someone has set it or Home Assistant's clock.
-        """
+        """Return whether the server's clock is at most two minutes off the expected time."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
 
-        If `server_now` is up to two minutes earlier than expected, `server_ahead_s` stays the same, because the answer
-        may come from a cache.
+        If `server_now` is at most two minutes earlier or one second later than expected, `server_ahead_s` stays the
+        same. The answer may come from a cache, and times are rounded.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:

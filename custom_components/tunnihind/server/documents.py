@@ -11,7 +11,8 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Prices above `_MAX_EUR_MWH` and instants after `_LAST_INSTANT` are refused, because their units may be wrong.
+# A price whose absolute value exceeds `_MAX_EUR_MWH`, or an instant from `_LAST_INSTANT` on, is refused, because its
+# unit may be wrong.
 _MAX_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
@@ -22,11 +23,11 @@ _SAVING_HOURS: Final = 4
 
 
 class Malformed(ValueError):
-    """A document that breaks the API's specification. The error's message names the wrong field."""
+    """A document that breaks the API's specification. The message names the fault."""
 
 
 class UnknownZone(ValueError):
-    """A document with prices of a zone that the integration doesn't support. The error's message names the zone."""
+    """A document with prices of a zone that the integration doesn't support. The message names the zone."""
 
 
 def about_from(document: object) -> About:

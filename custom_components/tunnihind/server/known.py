@@ -29,9 +29,10 @@ _ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer` with the prices of `older` that are missing in `newer`.
+    """Return `newer` with the prices that only `older` contains.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
+    If `newer` has quarter-hour prices and `older` has hourly prices, `older` is ignored.
 
     A server forecasts only periods that have not begun, so the forecasts of `older` are kept for periods that have
     begun according to `now` or the server's clock. If the server's clock is more than an hour behind `now`, all
@@ -62,7 +63,7 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Requests the missing past prices of today and yesterday, after a pause that grows with each request.
+    """Requests the missing past prices of today and yesterday: at once, and again after ever longer pauses.
 
     `is_missing` is true if past prices of today are still missing after a request.
     """
@@ -83,9 +84,9 @@ class History:
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Request the missing past prices of today and yesterday, and return all known prices.
+        """Return all known prices. If past prices of today or yesterday are missing, first request these prices.
 
-        If no settled price is known yet, no request is sent.
+        No request is sent while no settled price is known, or during the pause after an earlier request.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
         if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
@@ -125,9 +126,9 @@ class NewestPricesFetcher:
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices. If the server has no valid quarter-hour prices, return hourly prices.
+        """Return the newest prices, in quarter-hours if `in_quarters` is true and the server has them, else in hours.
 
-        If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
+        If the prices and their step have not changed, return the same object as the last call. Raises CannotConnect,
         NotTunnihind and InvalidAnswer.
         """
         if not in_quarters:

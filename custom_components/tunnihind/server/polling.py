@@ -80,9 +80,9 @@ class ResetReason(Enum):
 class Polling:
     """Polls one server for an entry.
 
-    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the server sent
-    an installation id when the entry was added. `about` is the server's description of itself. `known` contains the
-    server's known prices. Before the server's first answer, `about` and `known` are None.
+    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the entry
+    stores an installation id of the server. `about` is the server's description of itself. `known` contains the
+    server's known prices. `about` and `known` are None until they are restored or received.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -104,7 +104,10 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Once the `EntryClock` is restored, use the stored description and prices until the server answers."""
+        """Use the stored description and prices until the server answers.
+
+        The caller must restore the `EntryClock` first.
+        """
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -135,8 +138,9 @@ class Polling:
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
         """Poll the server, and return the known prices.
 
-        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the request fails or
-        the answer is invalid. After an error, the known prices stay the same.
+        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if a request fails, if an
+        answer is invalid, or if the wrong server answers before any prices are known. After an error, the known prices
+        stay the same.
         """
         answer = await self._newest_prices_fetcher.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -162,8 +166,8 @@ class Polling:
     async def past(self, days: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        `days` is from 2 to 14. If the server doesn't answer, or the wrong server answers, return only the prices that
-        are already known.
+        `days` is from 2 to 14. All other known settled prices are included. If the request fails, or the wrong server
+        answers, return only the prices that are already known. Raises TunnihindError if no prices are known.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -177,7 +181,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Take note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. If the server requests a longer pause, its request counts up to an hour.
+        The pause grows with each failure. If the server requests a longer pause, this pause is used, but at most an
+        hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -203,9 +208,10 @@ class Polling:
     def _reset_reason(self, answer: ForecastAnswer) -> ResetReason | None:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
-        If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        another server's answer contains no price for the present moment, the earlier prices are kept, because the
-        earlier server may have lost its data and its id.
+        If another server answers with a price for the present moment, the earlier prices are dropped, because the
+        earlier server may have been a demo. If another server's answer has no such price, the earlier prices are kept,
+        because the earlier server may have lost its data and its id. If a rehearsal has started again, the earlier
+        prices are dropped too.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
