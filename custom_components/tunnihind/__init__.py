@@ -65,9 +65,9 @@ async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Apply changed options and plans without a reload. If the server's address has changed, reload the entry."""
+    """Apply changed options and plans without a reload. If the server or its address has changed, reload the entry."""
     coordinator = entry.runtime_data
-    if entry.data[CONF_URL] != coordinator.url:
+    if (entry.data[CONF_URL], entry.unique_id) != (coordinator.url, coordinator.server_id):
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
     async_rename_plans(hass, entry)

@@ -238,7 +238,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # A loaded entry reloads itself when its address changes.
+        # A loaded entry reloads itself if its address changes.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
@@ -357,7 +357,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         )
 
     def _store_address(self) -> ConfigFlowResult:
-        """Store the server's new address in the entry. A loaded entry reloads itself when its address changes."""
+        """Store the server and its address in the entry. A loaded entry reloads itself if one of them changes."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
             return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)

@@ -73,9 +73,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # `_server` is the id of the polled server. If the entry gets another server, the old server is polled until a
-        # reload.
-        self._server: Final = entry.unique_id
+        self.server_id: Final = entry.unique_id
+        """The id of the server from which the stored data come. If the entry gets another server, it reloads itself."""
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
         self.ledger = Ledger()
@@ -146,7 +145,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         Raises ConfigEntryNotReady if the poll fails and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
-        kept = (await self._storage.load()).for_server(self._server)
+        kept = (await self._storage.load()).for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
         self._polling.restore(kept.about, kept.answer)
         self.planner.restore(self.config_entry.subentries.values(), kept)
@@ -265,7 +264,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     def _state_to_store(self) -> StoredState:
         return StoredState(
-            server=self._server,
+            server=self.server_id,
             about=self.about,
             answer=self.data,
             outcomes=self.planner.outcomes,

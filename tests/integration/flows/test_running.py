@@ -1,4 +1,4 @@
-"""Changes by flows while the integration runs: only another address reloads it."""
+"""Changes by flows while the integration runs: only another server or address reloads it."""
 
 from collections.abc import Iterator
 
@@ -43,6 +43,20 @@ async def test_the_same_address_typed_again_does_not_reload_the_entry(
     await hass.config_entries.flow.async_configure(form["flow_id"], {"url": before.url})
     await hass.async_block_till_done(wait_background_tasks=True)
     assert running.runtime_data is before
+
+
+async def test_another_server_at_the_same_address_reloads_the_entry(hass: HomeAssistant, imitate: Imitate) -> None:
+    entry = entry_of(await imitate(), "reinstalled since", unique_id="reinstalled since")
+    entry.add_to_hass(hass)
+    assert await hass.config_entries.async_setup(entry.entry_id)
+    before = entry.runtime_data
+    form = await entry.start_reconfigure_flow(hass)
+    question = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": before.url})
+    assert question["step_id"] == "replace"
+    await hass.config_entries.flow.async_configure(form["flow_id"], {})
+    await hass.async_block_till_done(wait_background_tasks=True)
+    assert (entry.state, entry.unique_id) == (ConfigEntryState.LOADED, "other")
+    assert entry.runtime_data is not before
 
 
 async def test_an_announced_address_replaces_a_dead_one(hass: HomeAssistant, imitate: Imitate, address: str) -> None:
