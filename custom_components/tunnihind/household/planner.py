@@ -19,7 +19,7 @@ _KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides when each plan runs, and stores the decisions.
+    """Decides when each plan runs, and keeps the decisions.
 
     A window that has begun does not move. The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings`
     contains only valid settings. `outcomes` contains the newest decision about each plan. `ran` contains each plan's
@@ -59,8 +59,8 @@ class Planner:
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        If `replan` is true, running windows end at `now`, and each of `plans` gets a new window in its present span. If
-        one of the plans is not valid, change no plan and raise ValueError.
+        If `replan` is true, each of `plans` ends its running window at `now`, and gets a new window in the present
+        span. If one of the plans is not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -96,7 +96,10 @@ class Planner:
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return the plan's status at `now` (UTC seconds). If the plan's settings are not valid, return None."""
+        """Return the plan's status at `now` (UTC seconds).
+
+        If the plan has no valid settings or no decision, return None.
+        """
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
@@ -128,7 +131,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows of the last two weeks that have begun.
 
-        A window that was switched off or planned again in the second in which it began is left out.
+        A window is left out if it was switched off or planned again in the second of its start.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

@@ -38,7 +38,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Compute the prices of the household from the server's answer, its tariff and its selling contract."""
+        """Compute the prices again if an argument has changed since the last call."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return
@@ -127,7 +127,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours, or an empty sequence if one of them has no price."""
+        """The periods of `hours_ahead` hours from the current period on, or an empty sequence if a price is unknown."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -183,7 +183,7 @@ class PricesNow:
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The forecast periods of the first 24 hours after the published prices."""
+        """The predicted periods of 24 hours, from the first predicted period on."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -201,7 +201,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, from the day of the server's newest answer on.
+        """All periods with a price, for nine days from the day of the server's newest answer on.
 
         `listed` changes only when the server sends a new answer or a contract changes.
         """
@@ -233,7 +233,7 @@ class PricesNow:
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the prices as a list that Nord Pool's integrations, evcc and Predbat can read.
+    """Return the prices as a list in the format of the Nord Pool integration, which evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.
     """
@@ -254,7 +254,7 @@ def mapping(periods: Iterable[Period]) -> dict[str, float]:
 
 
 def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the predicted periods with p10, p50 and p90.
+    """Return the periods with p10, p50 and p90 of their prices.
 
     The fields `time` and `value` are for programs that can't read percentiles.
     """

@@ -27,7 +27,7 @@ _CLOCK_OFF_S: Final = HOUR_S
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    Late prices and stale forecasts are reported only while the configured server answers.
+    Problems with the server's data or clock are reported only while the configured server answers.
     """
     if contact.silence_s(prices.now) >= _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
@@ -65,7 +65,7 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether the server's answer has no forecast for any period that starts after now.
+    """Return whether the server's answer has no forecast for periods that start after now.
 
     Forecasts for periods that have begun are ignored, because they may be old.
     """

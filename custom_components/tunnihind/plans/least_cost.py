@@ -54,8 +54,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """The least costs of running a device if a given number of pieces may still start.
 
-    `on[step][left]` is the least cost of `left` more steps, none before `step`, if a piece is running when `step`
-    begins. `off[step][left]` is the same cost if no piece is running then.
+    `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
+    `step` begins. `off[step][left]` is the same cost if no piece is running then.
     """
 
     off: Sequence[Sequence[float]]
@@ -67,8 +67,8 @@ class LeastCosts:
     """The least costs of running a device for any number of steps.
 
     A cost is the price times 1,024, plus the number of pieces, so the number of pieces matters only between solutions
-    with the same price. All costs are whole numbers that a float represents exactly. `tables` contains one table for
-    each number of pieces that may still start. If any number of pieces is allowed, `tables` contains only one table.
+    with the same price. All finite costs are whole numbers that a float represents exactly. `tables` contains one table
+    for each number of pieces that may still start, or only one table if any number of pieces is allowed.
     """
 
     weights: Sequence[float]
@@ -143,7 +143,7 @@ def _table(
     """Compute a table of least costs, from the last step to the first.
 
     `then` is the table of the costs after a piece has started, so it allows one piece fewer. If any number of pieces is
-    allowed, `then` is None.
+    allowed, or none, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step

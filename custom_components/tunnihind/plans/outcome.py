@@ -15,9 +15,9 @@ class Reason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
-    """Too few hours of the span have a known price."""
+    """Too few hours of the span have a price that the plan's `horizon` allows."""
     TOO_LITTLE_TIME = "too_little_time"
-    """The remaining time of the span is shorter than the plan."""
+    """The remaining time of the span is shorter than the plan's shortest possible window."""
     ABOVE_CAP = "above_cap"
     """Too few hours in a row are at or below the price limit."""
     BELOW_CAP = "below_cap"
@@ -41,9 +41,10 @@ class Decision:
     predicted. `shortened` is true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
-    pieces, but then its saving becomes None. If the plan has no fixed duration, new prices may end the running piece of
-    a locked window and change the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen.
-    `last_run` is the plan's previous window that ran.
+    pieces, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
+    become None. If the plan has no fixed duration, new prices may end the running piece of a locked window and change
+    the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's
+    previous window that ran, or None in a locked window.
     """
 
     pieces: tuple[Piece, ...]

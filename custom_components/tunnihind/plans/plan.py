@@ -7,14 +7,13 @@ Until a window begins, each call of `decide` searches for the best window again 
 has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
 next occurrence.
 
-If prices are published late, a window may begin although it is shorter than the plan's duration. If a window has begun
-and is too short, `decide` may add time to the window until the end of the span. If `decide` added no time to shortened
-windows, missing prices at midnight could leave a boiler cold.
+If prices are published late, a window may begin although it is shorter than the plan's duration. Then `decide` may add
+time to the window later in the span. Without the added time, missing prices at midnight could leave a boiler cold.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
-each call of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with
-predicted prices, a published price beyond the price limit ends the piece early. Each piece lasts at least `min_piece_s`
-seconds. If a piece continues over midnight into the next span, its time before and after midnight counts as one piece.
+each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If a running piece was
+planned with predicted prices, a published price beyond the price limit ends the piece early. Each piece lasts at least
+`min_piece_s` seconds. If a piece continues into the next span, its time in both spans counts as one piece.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
@@ -23,8 +22,8 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. While the plan is off, it may miss pieces of its window. If the plan allows shortened windows, `decide` adds
-other time for the missed pieces. If the plan does not allow shortened windows, an interrupted window counts as
-finished, so that a machine that must run without a pause is not started again.
+other time for the missed pieces. If the plan does not allow shortened windows, `decide` adds no time, so that the
+device does not start again after its window.
 
 If the clock is set back to a time within the span of a window that has begun, the window stays unchanged. If the clock
 is set back to a time before a window's span, `decide` ignores the window.
@@ -45,8 +44,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences that open in the next 8 days, because hardly any price beyond 8 days is known. Even a
-# weekly plan has at least one occurrence in 8 days.
+# `decide` looks for occurrences in the next 8 days, because hardly any price beyond 8 days is known. Even a weekly plan
+# has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -71,9 +70,10 @@ class Status(StrEnum):
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the plan's previous call of `decide` or `switched_off`. At the first call, `last` is None.
-    The result is the window of the first occurrence in which a window is possible. If no window is possible, the
-    result is the reason of the first occurrence with enough time.
+    `last` is the result of the plan's previous call of `decide` or `switched_off`. At the first call, `last` is None. A
+    window that has begun remains the result until it ends. After that, the result is the window of the first occurrence
+    in which a window is possible. If no window is possible, the result is the reason of the first occurrence with
+    enough time, or `TOO_LITTLE_TIME` if no occurrence has enough time.
     """
     run = _last_run(timeline, last, now)
     if run is not None:
@@ -99,8 +99,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    If the plan has a fixed duration, return an empty tuple, because the best time in a later span may still change
-    completely.
+    If the plan has a fixed duration, the result is empty. The best time in a later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -116,7 +115,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the plan should wait for a later span, because too much of the present span has passed."""
+    """Return whether too much of the present span has passed, so that the plan should wait for a later span."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -359,7 +358,7 @@ def _job_that_shortens(settings: PlanSettings) -> Job | None:
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return the function with which the search computes a period's price in EUR/kWh.
+    """Return a function that computes a period's price in EUR/kWh for the search.
 
     If the plan looks for high prices, the returned function negates the price. If the plan must not use a period, the
     returned function returns None.

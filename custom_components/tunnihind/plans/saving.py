@@ -213,9 +213,9 @@ def _deviation(period: Period, *, up: bool) -> float:
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
-    `deviations` contains the start (UTC seconds) and the standard deviation of each error, in chronological order. The
-    module's docstring contains the formula of the variance. Because each term of the correlation rho(k) falls
-    exponentially with k, one running sum for each term replaces the sum over all pairs of hours.
+    The module's docstring contains the formula of the variance. `deviations` contains the start (UTC seconds) and the
+    factor u of each period, in chronological order. Because each term of the correlation rho(k) falls exponentially
+    with k, one running sum for each term replaces the sum over all pairs of periods.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -85,8 +85,8 @@ class Horizon(StrEnum):
     CAUTIOUS = "cautious"
     """Settled prices, and cautious percentiles of predicted prices.
 
-    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile. So a plan waits for
-    a predicted price only if this price is worth the risk.
+    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile. So a plan prefers a
+    predicted price to a settled price only if the cautious percentile is better.
     """
 
 
@@ -129,8 +129,7 @@ class PlanSettings:
         """Read the settings from the data of a plan's form.
 
         The units of the form are minutes, kWh, kW and c/kWh. Times of day are strings like "07:00:00". Days are names
-        from `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field and its
-        allowed values.
+        from `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -149,7 +148,7 @@ class PlanSettings:
     def least_s(self) -> int:
         """The length of the plan's shortest possible window, in seconds.
 
-        If `energy_kwh` is set, the device may also run for less than the plan's duration.
+        If `energy_kwh` is set, even a window of one piece may be shorter than the plan's duration.
         """
         if self.min_piece_s is not None:
             return self.min_piece_s

@@ -1,4 +1,4 @@
-"""Finds the cheapest time at which a device can run, with an exact search.
+"""Finds the cheapest time for a device to run, with an exact search.
 
 Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within its
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
@@ -98,7 +98,7 @@ def cheapest(
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
     begins. A running piece may continue for any length of time, and doesn't count towards the job's `most_pieces`.
-    `goes_on` can't be combined with `prefer_latest`.
+    Callers must not combine `goes_on` with the job's `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
@@ -147,8 +147,8 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Divide `bounds` into steps, and return the prices of the steps.
 
-    If no price within `bounds` is known, return None. The length of a step is `step_s`, or `step_s` divided by a whole
-    number, so that each period consists of whole steps.
+    If no whole quarter of an hour within `bounds` has a known price, return None. The length of a step is `step_s`, or
+    `step_s` divided by a whole number, so that each period consists of whole steps.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -225,7 +225,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the pieces with the least cost that fill `steps` time steps in total.
+    """A search for the cheapest pieces that fill `steps` time steps in total.
 
     The caller ensures that a solution exists.
     """
@@ -240,8 +240,8 @@ class _Search:
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best pieces, and the number of pieces to compare with the job's limit.
 
-        If the job has a tolerance, its limit on pieces also applies to the cheapest solution of the whole span, and the
-        larger number of pieces is returned.
+        If the job has a tolerance, its limit on pieces also applies to the cheapest solution of the whole span. Then
+        the second result is the larger number of pieces of the two solutions.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

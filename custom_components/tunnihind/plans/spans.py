@@ -1,8 +1,8 @@
 """Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
-change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
-day of a clock change, a span of one day has 23 or 25 hours.
+change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. If the
+clock changes during a span of one day, the span has 23 or 25 hours.
 
 If a plan has neither an earliest time nor a deadline, each span is a whole day. If a plan has only an earliest time,
 each span ends one day after its start, at the same time of day. If a plan has only a deadline, each span begins one day
@@ -15,8 +15,9 @@ deadline, no span opens before the previous deadline. If the plan has no deadlin
 next span. If every day of the week is chosen, no span is longer than one day. `weekdays` are the days of the week on
 which the deadline may be, or on which a span without a deadline may open.
 
-A span depends only on its date and the plan's settings, not on the present time. If the clock skips a whole span in
-spring, like a span from 03:30 to 04:00, the plan has no occurrence on that day.
+A span depends only on its date and the plan's settings, not on the present time. If the clock change in spring leaves
+no time between the start and the end of a span, the plan has no occurrence on that day. For example, a span from 03:30
+to 04:00 would begin at 04:30 and end at 04:00.
 """
 
 from collections.abc import Iterator

@@ -51,15 +51,16 @@ class SteeredPlan:
     def settings(self) -> PlanSettings:
         """Return the settings after all changes.
 
-        Raises a ValueError that names the wrong field and its allowed values.
+        Raises a ValueError that names the wrong field.
         """
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan with `change` applied.
 
-        Raises ValueError if a new value is not allowed. Raises PlanError if a field is both set and cleared, or if the
-        plan can't run.
+        Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, if
+        the duration is missing, if the energy already determines the duration, or if `must_fit` is true and the plan
+        has too little time to run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")

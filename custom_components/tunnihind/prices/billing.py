@@ -31,7 +31,7 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """The way in which a household is billed for the electricity that it buys.
+    """How a household is billed for the electricity that it buys.
 
     `billed_by` is the length of a billing period. `levels_by` is the length of the periods for which price levels and
     ranks are computed.

@@ -1,4 +1,4 @@
-"""The times at which the network operator charges the day rate, the night rate and the peak rates."""
+"""The hours of the network operator's day rate, night rate and peak rates."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto

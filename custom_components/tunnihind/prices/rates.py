@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year, so a rate that was last checked more than a year ago may be wrong.
+# Most fees change once a year, so a rate that was last checked more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 

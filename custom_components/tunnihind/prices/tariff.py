@@ -22,8 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache holds the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If the
-# cache had no limit, an import of past years would fill the memory.
+# The cache has room for the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If
+# the cache had no limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -153,7 +153,7 @@ class Tariff:
     def known_price(self, eur_mwh: float, start: int) -> float | None:
         """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
-        If a fee is unknown, return None, because statistics contain only known prices.
+        The price is for statistics, which contain only known prices. So if a fee is unknown, return None.
         """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
@@ -177,7 +177,7 @@ class Tariff:
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
-        """Return the parts of the price whose rate in `rates.json` is outdated on `day`."""
+        """Return the parts of the price that use an outdated rate of `rates.json` on `day`."""
         row = self._row_on(day)
         if row is None:
             return ()

@@ -19,7 +19,7 @@ _MEAN_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The price in EUR/kWh that the household pays in one period. The period is [start, end) in UTC seconds.
+    """A household's buying or selling price in EUR/kWh in one period. The period is [start, end) in UTC seconds.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
     percentile. If the price is settled, `low` and `high` are equal to `price`.
