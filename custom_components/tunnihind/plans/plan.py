@@ -236,7 +236,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
     # while a car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
-    if not run.shortened or job is None or missing_s <= 0:
+    if not run.shortened or job is None or missing_s <= 0 or settings.needs_nothing:
         return run
     rest = replace(
         job,
@@ -257,7 +257,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
         pieces=joined,
         average=rounded((1 - share) * run.average + share * more.average),
         saving=None,
-        cost=_cost(settings, timeline, joined),
+        cost=_cost(settings, timeline, joined, run.asked_s),
         forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
         shortened=_length(joined) < run.asked_s,
     )
@@ -386,17 +386,21 @@ def _decision(
         span=span,
         average=_average(seconds),
         saving=saving_of(timeline, pieces, at_once) if settings.kind is Kind.CHEAPEST else None,
-        cost=_cost(settings, timeline, pieces),
+        cost=_cost(settings, timeline, pieces, settings.duration_s),
         forecast_share=_forecast_share(seconds),
         shortened=seconds.total() < settings.duration_s,
         asked_s=settings.duration_s,
     )
 
 
-def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> Cost | None:
+def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_s: int) -> Cost | None:
+    """Return the cost of a window. `asked_s` is the plan's duration in seconds when the window was chosen."""
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
-    return cost_of(timeline, pieces, energy_kwh=settings.energy_kwh, power_kw=settings.power_kw)
+    # A car that has charged since needs less energy now, but the window's cost includes the energy charged before.
+    is_unchanged = asked_s == settings.duration_s
+    energy_kwh = settings.energy_kwh if is_unchanged else asked_s / HOUR_S * settings.power_kw
+    return cost_of(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)
 
 
 def _average(seconds: Counter[Period]) -> float:

@@ -184,7 +184,17 @@ def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
     outcome = planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
     assert isinstance(outcome, Decision)
     assert outcome.pieces == ((NIGHT, NIGHT + 3 * HOUR_S),)
+    assert outcome.cost is not None
+    assert (outcome.cost.energy, outcome.cost.expected) == (12, 12)
     assert not outcome.shortened
+
+
+def test_a_device_that_needs_nothing_more_gets_no_missing_time() -> None:
+    known = line(settled(NIGHT, [1.0]))
+    planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
+    before = planner.decide(known, NIGHT)["plan"]
+    change(planner, NIGHT + QUARTER_S, values={"energy": 0})
+    assert planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + QUARTER_S)["plan"] == before
 
 
 def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
