@@ -58,10 +58,10 @@ class _Task:
 class TieredForecaster:
     """Forecasts prices with a point model, and adds calibrated intervals.
 
-    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
-    forecast also uses the covariates known at its issue. If the known prices are too few or too old for the model,
-    `LastWeeksMean` forecasts instead. An instance keeps its trained models for the next forecast, and a `keeper` keeps
-    them for other processes. From the same `Known`, every instance makes the same run.
+    The forecast of day i uses the prices up to day j = min(newest day with all prices known, i - 1), so its lead is
+    i - j. The forecast also uses the covariates known at its issue. If the known prices are too few or too old for the
+    model, `LastWeeksMean` forecasts instead. An instance keeps its trained models for the next forecast, and a `keeper`
+    keeps them for other processes. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -161,7 +161,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """For each of the 7 days past the newest settled day, return p10, p50 and p90, shape (3, 24)."""
+        """For each of the 7 days past the newest day with all prices known, return p10, p50 and p90, shape (3, 24)."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])

@@ -36,7 +36,7 @@ class CheckResult:
     """The result of checking a source's prices, forecasts or history.
 
     `reach` says in words when the answer's data end. `faults` lists the faults of the answer. `has_answered` is false
-    if the source can't be reached, or refuses requests at the moment.
+    if the source can't be reached, limits requests, or answers with a server error.
     """
 
     question: str

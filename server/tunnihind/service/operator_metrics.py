@@ -27,7 +27,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the lease was last renewed. If no holder is known, the value is None."""
+        """The seconds since this server last saw the lease renewed. If no holder is known, the value is None."""
 
 
 class Lag(Collector):

@@ -28,8 +28,8 @@ continues only while the lease is certainly held."""
 class PipelineRunner:
     """Runs the pipeline while this process holds the lease.
 
-    The other servers check every second whether the lease's holder is alive. If the holder is dead, another server
-    takes over the lease.
+    The other servers check every second whether the lease's holder is alive. If the holder is dead, one of these
+    servers takes over the lease.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since this or another server last renewed the lease.
+        """The seconds since this server last saw the lease renewed, by itself or by another server.
 
         If no holder of the lease is known, the value is None.
         """

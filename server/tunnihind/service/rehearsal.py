@@ -40,13 +40,17 @@ class Rehearsal:
         return cls(archive, model, earlier)
 
     def runs(self, at: int) -> Runs | None:
-        """Make the forecast runs that a server would have made at `at`."""
+        """Make the forecast runs that a server would have made at `at`.
+
+        If no price is known, or if all prices are too old, return None.
+        """
         return Runs.made_by(self.forecaster, self.archive.as_of(at))
 
     def weather(self, at: int) -> RegionWeather | None:
         """Return the newest forecast of wind and sun that was known at `at`.
 
-        If no forecast of wind or sun was issued in the two days before `at`, return None.
+        Only forecasts issued in the two days before `at` are used. If no hour has a forecast of wind or of sun for all
+        places of the region, return None.
         """
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 

@@ -94,11 +94,11 @@ class SnapshotUpdater:
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
-        """Make `run` check the store soon, because the store may have changed."""
+        """Report that the store may have changed, so that `run` checks it soon."""
         self._changed.set()
 
     async def refresh(self) -> None:
-        """Read the store if it has changed. If an error occurs, keep serving the earlier data."""
+        """Check the store, and serve changed data. If an error occurs, keep serving the earlier data."""
         now, started = int(self._clock.now()), monotonic()
         try:
             seen, data, page_context = await asyncio.to_thread(self._read, now)
@@ -193,7 +193,10 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether an older copy has replaced the database within the last `OLD_COPY_S` seconds."""
+        """Return whether an older copy has replaced the database, and the newer data in memory must still be served.
+
+        This ends when the copy has been refreshed, or after `OLD_COPY_S` seconds.
+        """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
             return False
@@ -220,7 +223,8 @@ class SnapshotUpdater:
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
     """Return a market's newest forecast of wind and sun. Raises StoreError.
 
-    If no forecast of wind or sun was issued in the last `FRESH_S` seconds, return None.
+    Only forecasts issued in the last `FRESH_S` seconds are used. If no hour has a forecast of wind or of sun for
+    all places of the region, return None.
     """
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))

@@ -49,7 +49,8 @@ class KnownQuarters:
 
     The arrays begin with the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh. `slope`
     (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
-    its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
+    its hour are NaN. The values of a day's missing clock hour are NaN. If a clock hour occurs twice in a day, the mean
+    of its known values is used.
     """
 
     first: date
@@ -80,7 +81,10 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope up to each day, with more weight for recent days, shape (days, 24)."""
+        """Return each clock hour's mean slope up to each day, shape (days, 24).
+
+        Recent days have more weight. If few days are known, the mean is close to 0.
+        """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)

@@ -61,7 +61,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 def modelled_ranks(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
 
-    If too few past errors are known, the ranks of random errors are used.
+    These ranks are used if too few past errors are known.
     """
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))

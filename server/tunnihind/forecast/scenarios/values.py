@@ -11,7 +11,7 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""The distances of the outermost values from p50, in units of the distances of p10 and p90 on the asinh scale.
+"""The distances from p50 to the outermost values on the asinh scale, in units of the distances to p10 and to p90.
 
 With these distances, the means of the values beyond p10 and p90 match the served model's errors from September 2024 to
 December 2025.

@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are scored exactly as they were issued.
 
 For every delivery day, the forecasts issued 1 to 7 days before it are scored. On each issue day, only the last run
-before the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a
-delivery day has its own `DayScores`, from which the scores of several days are combined.
+before gate closure is scored, because a household would plan with this run. Each pair of an issue day and a delivery
+day has its own `DayScores`, from which the scores of several days are combined.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ MONTHS: Final = 24
 class DayScores:
     """The scores of one forecast of a delivery day.
 
-    The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
-    the hours for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in EUR/MWh
-    of the naive forecast `mean_of_week`, or NaN if this forecast is unknown. `plans` maps a plan's length in hours to
-    the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. For the seventh
-    delivery day of a forecast, `week` holds the savings of plans that may run at any time in the seven days. For other
-    days, or if a price or a forecast is unknown, `week` is None.
+    The forecast was issued before gate closure on `issued_on`, `days_ahead` days before the delivery day. `scores`
+    covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in
+    EUR/MWh of the naive forecast `mean_of_week`, or NaN if this forecast is unknown. `plans` maps a plan's length in
+    hours to the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. For the
+    seventh delivery day of a forecast, `week` holds the savings of plans that may run at any time in the seven days.
+    For other days, or if a price or a forecast is unknown, `week` is None.
     """
 
     issued_on: date
@@ -117,9 +117,10 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score the runs exactly as they were issued. The result is sorted by day of issue and then by days ahead.
+    """For each day of issue, score the last run before gate closure exactly as it was issued.
 
-    If no hour of a delivery day can be scored, the day is left out. The runs and `truth` must have the same step.
+    The result is sorted by day of issue and then by days ahead. If no period of a delivery day can be scored, or if the
+    run covers the day only in part, the day is left out. The runs and `truth` must have the same step.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 
@@ -192,7 +193,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the MAE of the seven-day naive forecast in EUR/MWh over a day's scored hours."""
+    """Return the MAE of the seven-day mean in EUR/MWh over a day's scored periods for which this mean is known."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

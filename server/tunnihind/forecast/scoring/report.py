@@ -42,9 +42,9 @@ class BacktestReport:
     """The scores of one backtest.
 
     `months` maps a month, for instance 2025-01, to the scores of its delivery days. `hours` maps an hour of the
-    market's local time, 0 to 23, to its scores. `below_p50` maps a lead to the share of hours whose price was below
-    p50. `decisions` holds the scores of plans for delivery days that had no published price at the issue, because plans
-    for published prices need no forecast.
+    market's local time, 0 to 23, to its scores. `below_p50` maps a lead to the share of scored prices below p50.
+    `decisions` holds the scores of plans for delivery days that had no published price at the issue, because plans for
+    published prices need no forecast.
     """
 
     leads: dict[int, Scores]
