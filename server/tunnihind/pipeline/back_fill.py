@@ -5,7 +5,7 @@ a time, depending on the source. The table `state` records the instant at which 
 
 The history of weather model runs is filled day by day. The back-fill limits its requests per hour and per 24 hours,
 because sources of weather model runs limit requests. If a weather model run is unavailable, the back-fill requests it
-three more times, after pauses of one, three and nine days.
+up to three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 YEARS_FILLED_KEY: Final = "years of prices filled"
 
 COVARIATES_FILLED_KEY: Final = "covariates filled up"
-"""The key under which the table `state` records when enough new days were stored for another forecast."""
+"""The key under which the table `state` records when the back-fill last stored enough days for a new forecast."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after this many seconds. After a longer stop of the server,
@@ -44,7 +44,7 @@ _PROGRESS_KEY: Final = "days filled in"
 _MAX_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
 """The first pause in seconds before an unavailable run is requested again. Each further pause is three times as long as
-the pause before it. A run is requested at most `_MAX_ASKS` times."""
+the pause before it. Once a run has been recorded as unavailable `_MAX_ASKS` times, it is not requested again."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -71,8 +71,8 @@ class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
     `total` is the number of days in the history. `done` is the number of stored days, and `lacking` is the number of
-    unavailable days. The back-fill continues at the instant `goes_on_at`. If no day is left, except unavailable
-    days that must wait, `goes_on_at` is 0.
+    unavailable days. The back-fill continues at the instant `goes_on_at`. If each day is stored, or is unavailable and
+    not due for another request, `goes_on_at` is 0.
     """
 
     done: int
@@ -217,8 +217,7 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that the back-fill fetches them again. Raises StoreError.
 
-    Except for prices and covariates, damaged rows stay in the database and are logged, because no source can provide
-    their data again.
+    All other damaged rows stay in the database and are only logged, because no source can provide their data again.
     """
     _forget_damaged(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()

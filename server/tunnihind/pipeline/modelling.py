@@ -36,17 +36,17 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 _SLICE_S: Final = 1.0
-"""Forecasts of past days are made for about this many seconds, and then stored."""
+"""After this many seconds, a call begins no further forecast of a past day, so that the forecasts can be stored."""
 _RECENT_S: Final = 2 * DAY_S
-"""A past day is recent if it is at most this many seconds old. The forecaster of the hourly runs forecasts recent days.
-"""
+"""A past day is recent if it is less than this many seconds old. The forecaster of the hourly runs forecasts recent
+days."""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""Maps each step in seconds to the score of the forecasts with this step. If too few hours were scored, the score is
-None."""
+"""Maps each step in seconds to the score of the forecasts with this step. The score is None if too few hours were
+scored, or if the baseline's error is 0."""
 
 
 class Modeller(Protocol):
@@ -56,9 +56,9 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Work for about a second on the forecasts of past days that the scores need.
+        """Make and return some of the missing forecasts of past days that the scores need.
 
-        Raises StoreError, WorkerError.
+        After about a second, no further forecast is begun. Raises StoreError, WorkerError.
         """
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
@@ -131,7 +131,7 @@ class PastForecasts:
 
 
 _PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
-"""The forecasters of past days. They are kept until all forecasts of past days are made."""
+"""The forecasters of past days that are not recent. They are kept until all forecasts of past days are made."""
 
 
 def forecast_past_days(
@@ -139,10 +139,10 @@ def forecast_past_days(
 ) -> PastForecasts:
     """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
-    If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
-    are more than two days old. If such forecasts are missing, the call makes at least one of them, and begins no
-    further forecast after `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`,
-    because this process may run newer code than the server after an upgrade.
+    If `recent` is true, forecast only days that are less than two days old. If `recent` is false, forecast only older
+    days. If such forecasts are missing, the call makes at least one of them, and begins no further forecast after
+    `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`, because this process
+    may run newer code than the server after an upgrade.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -165,7 +165,7 @@ def forecast_past_days(
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
     """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
-    If `run_at` is given, use the forecaster that made the hourly run at the instant `run_at`.
+    If `run_at` is given, use the forecaster of the hourly runs, and the history that it needs at `run_at`.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly everything that a recent day needs.
@@ -200,7 +200,10 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score all issued runs, except runs issued more than 14 weeks before the newest scored run. Raises StoreError."""
+    """Score the last run before gate closure of each day, and the stored forecasts of past days. Raises StoreError.
+
+    Runs issued more than 14 weeks before the newest scored run are not scored again.
+    """
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -234,11 +237,12 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Work for about a second on the forecasts of past days that the scores need. Raises StoreError, WorkerError.
+        """Make and return some of the missing forecasts of past days that the scores need.
 
-        The process of the hourly runs also makes the forecasts of the last two days, because its model has already
-        learnt nearly everything that these forecasts need. Forecasts of days that are more than two days old need much
-        learning, so a separate process with the lowest priority makes them.
+        After about a second, no further forecast is begun. The process of the hourly runs also makes the forecasts of
+        the last two days, because its model has already learnt nearly everything that these forecasts need. Forecasts
+        of older days need much learning, so a separate process with the lowest priority makes them. Raises StoreError,
+        WorkerError.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:

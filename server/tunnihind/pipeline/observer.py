@@ -13,5 +13,6 @@ class Observer:
     def history_filled(self, what: str, done: int, total: int) -> None:
         """Take note that `done` of the `total` years, months or days of a history are filled.
 
-        `what` is "prices", or the name of the covariate source whose history is filled.
+        `what` is "prices", or the name of the covariate source whose history is filled. Unavailable days, and days that
+        were put off after a failure, count as filled.
         """

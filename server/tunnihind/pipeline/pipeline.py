@@ -59,7 +59,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait at most this many seconds while the model forecasts. Most forecasts take less time."""
+"""Other tasks wait at most this many seconds for the model. Most forecasts take less time."""
 
 _LONGEST_NAP_S: Final = 10.0
 """The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
@@ -114,7 +114,7 @@ class Pipeline:
         """This number increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Do due tasks for ever. Call `on_change` after every task, because the store may have changed."""
+        """Do due tasks for ever. Call `on_change` whenever the store may have changed."""
         self._on_change = on_change
         # Another server with other sources may have run the pipeline since the last call of `run`, so forget its
         # sources.
@@ -168,7 +168,7 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the past attempts at all tasks. The copy of a database may lack the sources' last answers."""
+        """Forget the past attempts at all tasks. The copy of the database may lack the data that they stored."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()

@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SECOND_SOURCE_S: Final = 30.0
-"""After the first usable answer, the other sources have this many seconds to answer."""
+"""After the first usable answer, `ingest` waits at most this many seconds for the other sources."""
 
 _NOTHING_YET: Final = (
     f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
@@ -76,7 +76,7 @@ class PriceIngest:
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Fetch the prices of the delivery days from `first` to `last` from all sources, and settle the prices.
+        """Fetch and settle the prices of all sources for the delivery days from `first` to `last`.
 
         If every source still has an earlier request, only wait until one of these requests ends. Call `on_change`
         whenever the store may have changed. Return the numbers of new, corrected and unchanged prices that were settled
@@ -124,8 +124,8 @@ class PriceIngest:
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
         """Wait for the answers to `questions`, settle the answers, and return the sources' errors.
 
-        The errors are in the order of `questions`. After the first usable answer, wait only `patience_s` seconds for
-        the other answers.
+        The errors are in the order of `questions`. After the first usable answer, wait at most `patience_s` seconds
+        for the other answers.
         """
         pending = set(questions)
         deadline: float | None = None

@@ -1,7 +1,7 @@
 """Deletes stored rows that are no longer needed.
 
 Forecast runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate
-closure. The scores of all forecast runs are kept for ever.
+closure. Scores are kept for ever.
 
 Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, except four kinds:
 

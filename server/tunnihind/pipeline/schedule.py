@@ -26,7 +26,7 @@ publication watch, and `_MISSING_INTERVAL_S` at other times. If no price is miss
 _HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 _SCORES_AT: Final = time(16)
-"""A day's scores are made from this local time on. By then, the next day's prices have been published."""
+"""A day's scores are made from this local time on. Normally, the next day's prices have been published by then."""
 
 _FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -41,8 +41,8 @@ CORRECTION_DAYS: Final = 2
 """Prices of this many past days are requested again, because the sources may correct them."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server, the missing prices of up to this many past days are requested at once. The back-fill
-requests older prices."""
+"""If prices are missing, ordinary requests for prices reach back up to this many days. The back-fill requests older
+prices."""
 
 
 class Job(StrEnum):
@@ -95,8 +95,7 @@ class CovariateNeeds:
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
-    """The missing days, or the first days of the missing months (UTC), in the order in which the back-fill fills them.
-    """
+    """The missing days, or the first days of the missing months (UTC), newest first."""
     next_part_at: int = 0
     """The earliest instant at which the next month or day may be requested."""
 
@@ -196,8 +195,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. A pause that begins before the watch ends at the start of the watch at the latest, or
-    within 15 minutes if the start is nearer.
+    lasts 15 minutes at most. If a pause begins before the watch, it ends when the watch starts at the latest, or 15
+    minutes after its own start if that is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -230,7 +229,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. A covariate source sets its own pauses by its cadence."""
+    """Return the pause in seconds after a task's failures. Tasks of a covariate source use the source's cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)

@@ -27,7 +27,7 @@ from tunnihind.errors import TunnihindError
 _LENGTH_BYTES: Final = 8
 
 type Outcome = tuple[Any, Exception | None]
-"""The result of a function, or its error."""
+"""(result, None), or (None, error)."""
 
 
 def send(stream: BinaryIO, message: object) -> None:
@@ -116,7 +116,7 @@ def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
     A forecast makes no reference cycles, so the garbage collector would free nothing, but would take a quarter of the
-    time in which stored rows are read.
+    time for reading stored rows.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -49,8 +49,8 @@ the process's memory."""
 class Worker:
     """Calls functions in a separate process.
 
-    The process starts at the first call of `do`, and ends after some idle time. If the process dies during a call or
-    takes too long, the function is called once more in a new process.
+    A call of `do` starts the process if none is running. The process ends after some idle time. If the process dies
+    during a call or takes too long, the function is called once more in a new process.
     """
 
     def __init__(
@@ -266,9 +266,9 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    The server sends its other variables in a message, except its own settings. These variables may contain secrets, and
-    other users of the machine may be able to read the environment with which a process was started
-    (`/proc/PID/environ`).
+    The server sends its other variables in a message, because they may contain secrets: other users of the machine may
+    be able to read the environment with which a process was started (`/proc/PID/environ`). The server does not send its
+    own settings.
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

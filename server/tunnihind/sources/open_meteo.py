@@ -60,9 +60,9 @@ _NEARLY_S: Final = 6 * HOUR_S
 apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
-run is complete."""
+run counts as complete."""
 _CANDIDATES: Final = 4
-"""The number of newest runs that are tried: the runs of one day."""
+"""At most this many of the newest runs are requested. A day has four runs."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """The shortest time in seconds from an answer of the forecast API to the next request, while no run is available."""
 
@@ -271,7 +271,8 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
 def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours.
 
-    Raises BadAnswer if the first hour is wrong, if an hour in between is missing, or if there are too many hours.
+    Raises BadAnswer if there are no hours or too many, if the first hour is wrong, or if the hours are not one hour
+    apart.
     """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
@@ -287,7 +288,7 @@ def _values(
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return the values of a weather variable at a point. A missing or impossible value becomes NaN.
 
-    Raises BadAnswer if the number of values or their unit is wrong.
+    Raises BadAnswer if the number of values is wrong, or if the unit is wrong and any value is given.
     """
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())

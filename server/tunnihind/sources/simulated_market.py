@@ -205,7 +205,7 @@ def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
 
 
 def _season(ts: Floats) -> Floats:
-    """Return 1 on the coldest days of January, and -1 half a year later."""
+    """Return a yearly cosine: 1 around 21 January, the coldest time, and -1 half a year later."""
     season: Floats = np.cos(2 * np.pi * (ts - _COLDEST_S) / _YEAR_S)
     return season
 
