@@ -138,8 +138,8 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
         """Return the price of each hour, or the reason why the price is unknown.
 
-        `hours` are the starts of the hours in UTC seconds, in chronological order. If a rate is missing in each of
-        these hours of a month, the month's market prices are not requested. Raises TunnihindError.
+        `hours` are the starts of the hours in UTC seconds, in chronological order. If all of a month's hours lack a
+        rate, the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
