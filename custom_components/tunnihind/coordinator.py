@@ -74,7 +74,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
         self.server_id: Final = entry.unique_id
-        """The id of the server from which the stored data come. If the entry gets another server, it reloads itself."""
+        """The server's id when the entry was loaded. If the entry gets another server, the entry is reloaded."""
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
         self.ledger = Ledger()

@@ -89,7 +89,7 @@ _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the data in `document`. If a field or one plan's value in a field can't be read, leave out only that."""
+    """Return the data in `document`. Leave out only unreadable fields, and unreadable values of single plans."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT_DECODER.decode),

@@ -1,4 +1,4 @@
-"""Shows the number of servers, their zones and the first server's state on Home Assistant's system health page."""
+"""Shows the number of loaded entries, their zones and the first entry's server on the system health page."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The integration's actions, with one or two actions in each module."""
+"""The integration's actions, and functions that several actions use."""

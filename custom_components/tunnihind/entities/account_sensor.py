@@ -67,7 +67,10 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the last window's figures (EUR/kWh, kWh and EUR), and the mean savings of all windows in EUR/kWh."""
+    """Return the last window's figures, and the mean savings of today, this month and all time.
+
+    Prices and mean savings are in EUR/kWh, energy is in kWh, and amounts of money are in EUR.
+    """
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),

@@ -41,7 +41,7 @@ _WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors.
+# Bounds in c/kWh are converted to EUR/kWh with this many decimals, two more than the prices of the sensors.
 _DECIMALS: Final = 6
 
 
@@ -218,7 +218,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the ids of this integration's entities with this `translation_key`, with or without the prefix `DEAR`."""
+    """Keep only this integration's entities with this `translation_key`, with or without `DEAR` before the key."""
     registry = er.async_get(hass)
     return {
         entity_id

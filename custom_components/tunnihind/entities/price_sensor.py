@@ -22,8 +22,9 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most the quarter-hours of
-# four days. That list takes about 20 kB. Both lists of the sensor `price_list` together take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most as many prices as
+# four days have quarter-hours. That list takes about 20 kB. Both lists of the sensor `price_list` together take less
+# than 100 kB.
 MAX_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -189,7 +190,7 @@ def next_price(billing: Billing) -> PriceDescription:
     """Describe the sensor for the price of the next hour or quarter-hour.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
-    the sensor's name changes at the next start of Home Assistant.
+    the sensor's name changes when the entry is loaded again.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")

@@ -16,7 +16,7 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# For 48 hours after a window's end, corrected prices and late meter readings still change the window's figures.
+# For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
 _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
 # starts with an old time, until the network sends the right time.
@@ -143,7 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours before `now` (UTC seconds) whose missing prices finished windows need."""
+        """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return {
             hour
             for run in self._runs

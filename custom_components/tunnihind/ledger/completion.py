@@ -1,7 +1,7 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Whenever the recorder has written new five-minute statistics of the meters, the energy of windows is computed. So this
-energy is known shortly after a window's end.
+Whenever the recorder writes new five-minute statistics, this module looks for missing readings. So the energy of a
+window is known shortly after the window's end.
 
 The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
 For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows

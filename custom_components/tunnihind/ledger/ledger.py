@@ -65,7 +65,7 @@ class Ledger:
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of the hours before `now` (UTC seconds) whose missing prices finished windows need."""
+        """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )

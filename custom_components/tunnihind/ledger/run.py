@@ -201,8 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window's cost is compared with the cost of running the device without pauses from `at_once` on, with the energy
-    of the window's slices in the same order. If a price that a slice needs is not settled, the slice is left out.
+    The window's cost is compared with the cost of an immediate run from `at_once` on. The immediate run has slices of
+    the same length and energy in the same order, but no pauses. If a price that a slice needs is not settled, the slice
+    is left out.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -49,7 +49,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the start of each hour in [start, end) whose prices are not all known."""
+        """Return the start of each hour that has an unknown price in [start, end)."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)

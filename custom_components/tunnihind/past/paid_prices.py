@@ -38,7 +38,7 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for the hour."""
     NO_RATE = "no_rate"
-    """A part of the household price has no rate on the date of the hour."""
+    """A part of the price has no rate on the hour's date, or the date is before the household's first row of fees."""
     NO_READING = "no_reading"
     """The energy statistic has no reading for the hour."""
 
@@ -47,7 +47,7 @@ class LeftOutReason(StrEnum):
 class LeftOutHour:
     """An hour without a price or a cost, with the reason.
 
-    `parts` lists all parts of the price for which no rate is known.
+    `parts` lists the parts of the price for which `rates.json` has no rate.
     """
 
     reason: LeftOutReason
@@ -87,7 +87,7 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def _without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
-    """Return a `LeftOutHour` with all parts of the price for which no rate is known at `instant` (UTC seconds)."""
+    """Return a `LeftOutHour` with the parts of the price that lack a rate at `instant` (UTC seconds)."""
     return LeftOutHour(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
@@ -138,8 +138,8 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
         """Return the price of each hour, or the reason why the price is unknown.
 
-        `hours` are the starts of the hours in UTC seconds, in chronological order. If a rate is missing in each of
-        these hours of a month, the month's market prices are not requested. Raises TunnihindError.
+        `hours` are the starts of the hours in UTC seconds, in chronological order. If all given hours of a month lack a
+        rate, the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):

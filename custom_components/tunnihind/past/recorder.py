@@ -119,9 +119,9 @@ async def meter_rows(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
-    For an energy meter, the first mapping contains the meter's sums in kWh. For a power meter, the second mapping
-    contains the means in kW. For all other entities, the mapping is empty. The function first waits until the recorder
-    has written its newest statistics.
+    The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
+    meter in kW. A mapping that doesn't fit the meter is empty. The function first waits until the recorder has written
+    its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))

@@ -31,7 +31,7 @@ class Backtest:
     """The accuracy of the server's forecasts of past days.
 
     `mae` and `baseline_mae` are mean absolute errors in EUR/MWh for the first `horizon_h` hours after the last settled
-    price. `skill` is a fraction.
+    price. `skill` is the fraction of the baseline's error that the forecast removes.
     """
 
     mae: float
@@ -75,11 +75,11 @@ class Mode(StrEnum):
 class About:
     """The answer of `GET /api/about`: the server's description of itself.
 
-    `zone` is the zone of the prices at the requested address. `zones` maps each zone of the server to its path,
-    relative to the path of the first zone. `vat_rate` is a fraction. `vat_rate_is_chosen` is true if the server's
-    operator chose the VAT rate. `full_horizon` is true if the server's quarter-hour forecast reaches beyond the public
-    window. `price_scale` lists the four prices in EUR/MWh at which the colour of a price changes. If the server sends
-    no valid scale, `price_scale` is empty.
+    `zone` is the zone of the prices at the requested address. `zones` maps the server's zones to their paths, relative
+    to the path of the first zone. `zones` leaves out zones that the integration doesn't support. `vat_rate` is a
+    fraction. `vat_rate_is_chosen` is true if the server's operator chose the VAT rate. `full_horizon` is true if the
+    server's quarter-hour forecast reaches beyond the public window. `price_scale` lists the prices in EUR/MWh at which
+    the colour of a price changes. If the server sends no valid scale, `price_scale` is empty.
     """
 
     version: str
@@ -107,8 +107,9 @@ class About:
 class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
-    `settled` and `forecast` map the start of each period to its price in EUR/MWh without VAT. A period is `step_s`
-    seconds long: 3600 or 900. Two answers that differ only in `now` are equal.
+    `settled` maps the starts of periods to prices, and `forecast` maps the starts of periods to bands. All prices are
+    in EUR/MWh without VAT. A period is `step_s` seconds long: 3600 or 900. Two answers that differ only in `now` are
+    equal.
     """
 
     now: int = field(compare=False)

@@ -90,8 +90,8 @@ _OWN_PATHS: Final = re.compile(
 def server_url(typed: str) -> str:
     """Return the base URL of the server at the address that somebody typed.
 
-    The default scheme is http. A path prefix is kept, but the API's own paths, the query, the fragment and a slash at
-    the end are removed. Raises ValueError if the text can't be the address of a web server.
+    The default scheme is http. A path prefix is kept, but the server's own paths, the query, the fragment and slashes
+    at the end are removed. Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -145,7 +145,7 @@ class Client:
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
         """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
-        If the prices have not changed, return the same object as the last call with this `step_s`. Raises
+        If the server reports no change, return the same object as the last call with this `step_s`. Raises
         CannotConnect, NotTunnihind and InvalidAnswer.
         """
         etag, newest = self._newest.get(step_s, (None, None))
@@ -157,7 +157,7 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
+        """Return the settled prices (EUR/MWh) from `days` days ago on, keyed by the start of each period.
 
         A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
         CannotConnect, NotTunnihind and InvalidAnswer.
@@ -243,7 +243,7 @@ def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConne
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the seconds in the header Retry-After, or None if the header is missing or contains a date."""
+    """Return the seconds in the header Retry-After, or None if the header is missing or not a whole number."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None
 
@@ -263,7 +263,7 @@ class Server:
 
     @property
     def mode(self) -> Mode:
-        """The kind of prices that the server serves."""
+        """The kind of prices that the server serves. A server without a description counts as live."""
         return self.about.mode if self.about else Mode.LIVE
 
     @property
@@ -346,7 +346,7 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return `server` with the server's quarter-hour prices. If the request fails, return `server` unchanged."""
+    """Return `server` with its quarter-hour prices. If it sends no valid ones, return `server` unchanged."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

@@ -22,9 +22,9 @@ _ROUNDING_S: Final = 1
 class EntryClock:
     """Shows the present time for one config entry.
 
-    In a rehearsal, this clock shows the server's time: the time in the server's last answer plus the time since that
-    answer. Otherwise, this clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by which the
-    server's clock is ahead of Home Assistant's clock.
+    In a rehearsal, this clock shows the server's time: Home Assistant's time plus `server_ahead_s`. Otherwise, this
+    clock shows Home Assistant's time. `server_ahead_s` is the number of seconds by which the server's clock is ahead of
+    Home Assistant's clock.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -51,7 +51,7 @@ class EntryClock:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
 
         If `server_now` is at most two minutes earlier or one second later than expected, `server_ahead_s` stays the
-        same. The answer may come from a cache, and times are rounded.
+        same, because the answer may come from a cache and times are rounded.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:

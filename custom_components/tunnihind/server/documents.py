@@ -92,7 +92,7 @@ def settled_from(document: object) -> dict[int, float]:
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
-    If the server has scored no plans, return None. Raises Malformed.
+    If a needed score is missing, return None. Raises Malformed.
     """
     windows = _checked(_ACCURACY, document)["windows"]
     window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)

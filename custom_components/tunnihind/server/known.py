@@ -13,8 +13,8 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# The prices of yesterday and today are kept: at most 49 hours. A plan needs yesterday's prices if its window began
-# before midnight.
+# The prices of the last 49 hours are kept: yesterday and today are at most 49 hours long. A plan needs yesterday's
+# prices if its window began before midnight.
 KEEP_S: Final = 49 * HOUR_S
 # Prices are published only up to the end of the next day, so a server that sends settled prices for more than 48 hours
 # ahead has a wrong clock.
@@ -63,7 +63,7 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Requests the missing past prices of today and yesterday: at once, and again after ever longer pauses.
+    """Requests missing past prices of today and yesterday at once, and again after pauses of up to 15 minutes.
 
     `is_missing` is true if past prices of today are still missing after a request.
     """
@@ -128,7 +128,7 @@ class NewestPricesFetcher:
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
         """Return the newest prices, in quarter-hours if `in_quarters` is true and the server has them, else in hours.
 
-        If the prices and their step have not changed, return the same object as the last call. Raises CannotConnect,
+        If the server reports no change, return the same object as the last time with this step. Raises CannotConnect,
         NotTunnihind and InvalidAnswer.
         """
         if not in_quarters:

@@ -52,7 +52,7 @@ class Contact:
 
     Instants are UTC seconds on the `EntryClock`.
 
-    `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
+    `answered_at` is the time of the last answer, or 0 if no answer is known. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` is the number of seconds by which the server's clock is ahead of
     the `EntryClock`. `are_quarters_missing` is true if the household needs quarter-hour prices, but the server sends
     only hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
@@ -138,9 +138,9 @@ class Polling:
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
         """Poll the server, and return the known prices.
 
-        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if a request fails, if an
-        answer is invalid, or if the wrong server answers before any prices are known. After an error, the known prices
-        stay the same.
+        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the newest prices
+        can't be fetched, if `_ask_about` raises CannotConnect, or if the wrong server answers before any prices are
+        known. After an error, the known prices stay the same.
         """
         answer = await self._newest_prices_fetcher.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -166,8 +166,9 @@ class Polling:
     async def past(self, days: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        `days` is from 2 to 14. All other known settled prices are included. If the request fails, or the wrong server
-        answers, return only the prices that are already known. Raises TunnihindError if no prices are known.
+        `days` is from 2 to 14. All other known settled prices are included. If the wrong server answers, or the server
+        sends no valid prices, return only the prices that are already known. Raises TunnihindError if no prices are
+        known.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -181,8 +182,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Take note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. If the server requests a longer pause, this pause is used, but at most an
-        hour.
+        The pause grows with each failure up to a limit. If the server requests a longer pause, return the requested
+        pause, but at most an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
