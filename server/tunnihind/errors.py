@@ -146,7 +146,7 @@ class TokenRefused(SourceRefused):
 
 
 class RateLimited(SourceRefused):
-    """The source limits requests. Send the next request after `retry_after_s` seconds."""
+    """The source limits requests or is overloaded. Send the next request after `retry_after_s` seconds."""
 
     def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
         super().__init__(source, problem, status=status)
@@ -165,7 +165,7 @@ LONGEST: Final = 300
 """A text from another program is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a text from another program are read. They are far more than `LONGEST`, because hiding
+"""Only this many characters of a text from another program are read. This limit is far above `LONGEST`, because hiding
 the secret makes the text shorter."""
 
 # This pattern excludes white space, control characters, invisible characters and marks of the writing direction.

@@ -59,8 +59,8 @@ class Market:
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
-    """The coupled zones whose prices are kept. The first zone has the most similar prices. The price difference to the
-    last zone shows how scarce cable capacity to that zone is."""
+    """The other zones whose prices are kept. The price difference to the last zone shows how scarce cable capacity to
+    that zone is. Among the remaining zones, the first has the most similar prices."""
     clock: ZoneInfo
     """The time zone of the clocks in this price zone."""
     latitude: float
@@ -127,7 +127,7 @@ class Market:
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
-        """Return the last delivery day whose prices should be settled at `now`."""
+        """Return the last delivery day whose prices may already be published at `now`."""
         local, today = self.local(now), delivery_day(now)
         # In the first hour after local midnight, yesterday's delivery day has not ended yet, but today's prices are
         # already published.

@@ -17,8 +17,8 @@ _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
-"""The longest accepted time between an issue and a target, in hours. Without this limit, a mistyped instant would make
-a series of a million hours."""
+"""The longest accepted time between an issue and a target, in hours. Without this limit, a mistyped instant could make
+a series of 100 years."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]

@@ -121,7 +121,8 @@ def _steps(ts: Instants) -> NDArray[np.int32]:
 
     If all rows of the file are at least an hour apart, every step is an hour. In a file with quarters, each delivery
     day has its own step, because the market changed from hours to quarters on 2025-10-01. The two closest rows of a day
-    show its step. If they are more than an hour apart, the day's step is the market time unit.
+    show its step. If they are more than an hour apart, or if the day has only one row, the day's step is the market
+    time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:

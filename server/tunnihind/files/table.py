@@ -17,7 +17,7 @@ from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _EARLIEST_TS: Final = 946_684_800
-"""2000-01-01. No file has older data."""
+"""2000-01-01. An earlier instant is taken for a mistake."""
 _LATEST_TS: Final = 4_102_444_800
 """2100-01-01."""
 

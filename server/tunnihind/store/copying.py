@@ -24,7 +24,7 @@ from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60
-"""If a lease was renewed within this many seconds, a server runs the pipeline."""
+"""If the lease was renewed less than this many seconds ago, its holder counts as running the pipeline."""
 
 type Show = Callable[[str, int, int], None]
 """Shows progress: the name of the present work, the number of its finished batches, and the number of all its batches.
@@ -49,7 +49,7 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows except leases from a database into an empty database, and compare the copy with the source.
+    """Copy all sound rows of a database, except leases, into an empty database. Compare the copy with the source.
 
     Raises SettingsError for a malformed address, and SchemaError if the tables of a database are not those of this
     version of Tunnihind. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if

@@ -25,8 +25,8 @@ type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.b
 forecast: the number of the covariate, the instant of issue, and whether a weather model made the forecast."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns the issue instants of a covariate's forecasts that need not be kept. Its argument maps the issue instant of
-each forecast to the start of its weather model run, or to None."""
+"""Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
+issue instant to the start of its weather run, or to None."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
@@ -93,7 +93,8 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
         """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        `superseded` returns True for the forecasts to leave out. If a row is damaged, all sound rows are returned.
+        `superseded` returns True for the forecasts to leave out. If one of the other forecasts is damaged, all sound
+        forecasts are returned, even superseded ones.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -111,7 +112,8 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
 
-        To save memory, the values of superseded forecasts are not unpacked. If a row is damaged, return None.
+        To save memory, the values of superseded forecasts are not unpacked. If one of the others is damaged, return
+        None.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)

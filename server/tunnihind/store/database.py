@@ -31,7 +31,7 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 
 
 class Database:
-    """An SQL database. Each access checks whether the database has been deleted or replaced."""
+    """An SQL database. If the database is deleted or replaced, the next transaction notices it."""
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
         """Prepare to connect. Raises SettingsError for a malformed address, and StoreError for an unusable file."""

@@ -25,10 +25,11 @@ from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
-"""A holder renews the lease this often, in seconds."""
+"""The seconds between two renewals of the lease by its holder."""
 
 LOOK_EVERY_S: Final = 1.0
-"""Other servers check this often, in seconds, whether the holder has renewed the lease. A check writes nothing."""
+"""The seconds between two checks by another server whether the holder has renewed the lease. While the holder is alive,
+a check writes nothing."""
 
 EXPIRES_AFTER_S: Final = 10
 """A holder counts as dead if it has not renewed the lease for this many seconds. In this time, a living holder would
@@ -151,7 +152,8 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write this process's token and the time into the lease's row.
 
-        If the lease has changed since it was read, or if the write had to wait long, return False.
+        If the lease has changed since it was read, return False. If the lease was another process's, and the write had
+        to wait for more than `_MAX_WAITED_S` seconds, return False too.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:

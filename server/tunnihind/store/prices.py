@@ -103,7 +103,10 @@ class PriceBook:
     def read_archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return all versions of all prices with a period that begins in [since_ts, before_ts). Raises StoreError."""
+        """Return all versions of the prices of `zones` for periods that begin in [since_ts, before_ts).
+
+        Raises StoreError.
+        """
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:

@@ -150,7 +150,7 @@ class TableRows[Row: Shape, Found]:
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
-        """Log a row that contradicts other rows."""
+        """Log a damaged row, unless it has been logged already. `key` is the row's primary key in words."""
         self._damage.note(self.table.name, key, problem)
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:

@@ -45,7 +45,7 @@ type _Rows = TableRows[_RunRow, _StoredRun]
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
-"""Rows are numbered as in SQLite. A PostgreSQL sequence would ignore copied rows, which keep their numbers."""
+"""One more than the highest id. A PostgreSQL sequence would ignore copied rows, which keep their ids."""
 _AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
@@ -174,8 +174,8 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 def _new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    `again` is an earlier run's forecast for the periods of `run`. If `run` differs from `again` in anything but the
-    first hour, return None.
+    `again` is an earlier run's forecast for the periods of `run`. If it is None, or if `run` differs from `again` in
+    anything but the first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -243,7 +243,10 @@ class _RunRow(Shape):
 
 
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Map the id of each row to its complete run, in the order of `rows`."""
+    """Map the id of each row to its complete run, in the order of `rows`.
+
+    Rows that repeat a missing or changed run are left out.
+    """
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
     in_full |= _read_in_full(connection, elsewhere, all_rows)

@@ -137,7 +137,7 @@ leases: Final = Table(
     Column("pid", Integer, nullable=False),
     Column("beat_ts", BigInteger, nullable=False),
 )
-"""The holder of a job that only one process may do."""
+"""The lease of the pipeline (see `lease`)."""
 
 state: Final = Table(
     "state",

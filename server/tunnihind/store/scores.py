@@ -38,7 +38,8 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""The figures are the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of the plans."""
+"""A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
+the plans."""
 _SHARES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
 """
@@ -152,7 +153,7 @@ def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
 
 _SCORED: Final = "backtest scored"
 _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
-"""Forecasts that are this much older than the newest forecast are deleted."""
+"""Forecasts issued more than this many seconds before the newest added forecast are deleted."""
 
 
 class BacktestBook:
@@ -180,10 +181,11 @@ class BacktestBook:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, past: int) -> bool:
-        """Store a model's forecasts of past days for a zone, and delete the zone's forecasts by other models.
+        """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
-        Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
-        were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
+        Also delete the zone's forecasts by other models, and the zone's old forecasts. `past` is the value that
+        `state_of_past` returned before the forecasts were made. If prices or covariates have changed since `past` was
+        read, nothing is stored or deleted. Raises StoreError.
         """
         rows = [
             {

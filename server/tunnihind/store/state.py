@@ -83,12 +83,15 @@ class StateBook:
         return found or ""
 
     def last_refresh(self) -> int | None:
-        """Return the instant at which the pipeline last processed a source's answer with prices. Raises StoreError."""
+        """Return the instant at which the pipeline last processed a price source's answer. Raises StoreError.
+
+        An answer doesn't count if all its prices are held back because the source is off.
+        """
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record that the pipeline has just processed a source's answer with prices. Raises StoreError."""
+        """Record `at` as the instant at which the pipeline processed a price source's answer. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)

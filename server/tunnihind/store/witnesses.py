@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest complete answer. If no answer
-    was complete, `prices` is empty. The source first gave `prices` at `since_ts`, and last at `heard_ts`. If the newest
-    answer is held back, `reason` and `detail` state the reason.
+    `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest answer with possible prices
+    for the whole day. If there is no such answer, `prices` is empty. The source first gave `prices` at `since_ts`, and
+    last at `heard_ts`. If the newest answer is held back, `reason` and `detail` state the reason.
     """
 
     source: str

@@ -1,6 +1,7 @@
 """Connects to PostgreSQL through psycopg. Several servers can use the same database.
 
-The store notices a lost connection within seconds. When the database server is back, the next access works again.
+The store notices a lost connection within about ten seconds, or within 40 seconds behind a proxy. When the database
+server is back, the next access works again.
 """
 
 import logging

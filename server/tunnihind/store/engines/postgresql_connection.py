@@ -15,7 +15,7 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 _ANSWER_WITHIN_S: Final = 40.0
-"""The longest wait for an answer, in seconds. This wait is longer than the server's own time limit for a statement."""
+"""The usual `patience_s`. It is longer than the database server's own time limit for a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 

@@ -1,6 +1,6 @@
 """Creates the first tables as `schema` describes them.
 
-Before you change `schema` for the first time after a release, copy its tables into this module.
+Before the first change of `schema` after the first release, copy the tables of `schema` into this module.
 """
 
 from alembic import op
