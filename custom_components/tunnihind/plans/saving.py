@@ -45,8 +45,8 @@ every fifth day from July 2025 on, and on every fourth day from September 2024 o
     savings between p10 and p90, price paths             71%         81%
 
 On average, the formulas and the price paths differed by .04 in a window's chance of a positive saving, and by .6
-cents/kWh in p10 and p90 of the saving. The mean chances of all windows differed by less than .01 between the formulas
-and the price paths.
+cents/kWh in p10 and p90 of the saving. Averaged over all windows, the chance by the formulas and the chance by the
+price paths differed by less than .01.
 """
 
 import math
