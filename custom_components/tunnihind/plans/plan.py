@@ -13,7 +13,8 @@ time to the window later in the span. Without the added time, missing prices at 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If some prices of the window
 were predicted, a published price beyond the price limit ends the running piece early. Each piece lasts at least
-`min_piece_s` seconds. If a piece continues into the next span, its time in both spans counts as one piece.
+`min_piece_s` seconds. When `decide` chooses a piece that continues into the next span, the piece's time in both spans
+counts as one piece.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
