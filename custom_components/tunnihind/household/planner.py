@@ -109,7 +109,7 @@ class Planner:
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its current form, and without any changes if they no longer fit the form."""
+        """Return the plan with its current form. If the form is new or the changes don't fit it, drop the changes."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:

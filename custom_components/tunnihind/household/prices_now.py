@@ -87,7 +87,7 @@ class PricesNow:
     """A household's buying or selling prices, and its plans, as of `now` (UTC seconds).
 
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
-    for which the last known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
+    for which the nearest known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
     hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
     changes.
     """

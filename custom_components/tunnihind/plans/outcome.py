@@ -78,7 +78,7 @@ class Decision:
         return any(start <= instant < end for start, end in self.pieces)
 
     def started_by(self, instant: int) -> bool:
-        """Return whether the window has begun by `instant` (UTC seconds)."""
+        """Return whether the window is locked, or starts at or before `instant` (UTC seconds)."""
         return self.locked or self.start <= instant
 
 

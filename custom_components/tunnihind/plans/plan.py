@@ -11,9 +11,10 @@ If prices are published late, a window may begin although it is shorter than the
 time to the window later in the span. Without the added time, missing prices at midnight could leave a boiler cold.
 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
-each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If a running piece was
-planned with predicted prices, a published price beyond the price limit ends the piece early. Each piece lasts at least
-`min_piece_s` seconds. If a piece continues into the next span, its time in both spans counts as one piece.
+each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If some prices of the window
+were predicted, a published price beyond the price limit ends the running piece early. Each piece lasts at least
+`min_piece_s` seconds. When `decide` chooses a piece that continues into the next span, the piece's time in both spans
+counts as one piece.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
@@ -25,8 +26,8 @@ ahead. While the plan is off, it may miss pieces of its window. If the plan allo
 other time for the missed pieces. If the plan does not allow shortened windows, `decide` adds no time, so that the
 device does not start again after its window.
 
-If the clock is set back to a time within the span of a window that has begun, the window stays unchanged. If the clock
-is set back to a time before a window's span, `decide` ignores the window.
+If the clock is set back to a time within the span of a window that has begun, `decide` keeps the window. If the clock
+is set back to a time before the window's span, `decide` ignores the window.
 """
 
 import math
@@ -64,16 +65,16 @@ class Status(StrEnum):
     BELOW_CAP = "below_cap"
     SWITCHED_OFF = "switched_off"
     OFF = "off"
-    """The plan has no occurrence today or tomorrow."""
+    """The plan has no occurrence between now and the end of tomorrow."""
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the plan's previous call of `decide` or `switched_off`. At the first call, `last` is None. A
+    `last` is the result of the previous call of `decide` or `switched_off` for this plan, or None at the first call. A
     window that has begun remains the result until it ends. After that, the result is the window of the first occurrence
-    in which a window is possible. If no window is possible, the result is the reason of the first occurrence with
-    enough time, or `TOO_LITTLE_TIME` if no occurrence has enough time.
+    in which a window is possible, unless the plan waits for a later occurrence. If no window is possible, the result is
+    the reason of the first occurrence with enough time, or `TOO_LITTLE_TIME` if no occurrence has enough time.
     """
     run = _last_run(timeline, last, now)
     if run is not None:
@@ -99,7 +100,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    If the plan has a fixed duration, the result is empty. The best time in a later span may still change completely.
+    If the plan has a fixed duration, the result is empty, because the best time in a later span may still change
+    completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -139,7 +141,7 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the result of the previous call of `decide` or `switched_off`.
+    `last` is the result of the previous call of `decide` or `switched_off` for this plan, or None at the first call.
     """
     run = _last_run(timeline, last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
@@ -166,8 +168,9 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    It doesn't matter whether a window has already run in `span`. If `goes_on` is true, a piece is already running when
-    the span opens, and may continue for any length of time. A plan with a fixed duration ignores `goes_on`.
+    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece is already
+    running when the span opens, and may continue for any length of time. A plan with a fixed duration ignores
+    `goes_on`.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -332,7 +335,7 @@ def _all_by_limit(
     """Return all time within `bounds` in which the plan may run, as pieces in chronological order.
 
     `bounds` must end at the end of a span. If the last piece continues into the next span, its time in both spans
-    counts towards `min_piece_s`. If a span ends within a quarter of an hour, no piece uses this quarter.
+    counts towards `min_piece_s`. If a span ends in the middle of a quarter-hour, no piece uses that quarter-hour.
     """
     opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
     until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)

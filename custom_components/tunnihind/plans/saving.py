@@ -18,11 +18,11 @@ standard deviation of the hour's price: the standard deviation above p50 if the 
 weight is negative. The variance of the saving below its median has the same formula, but with the standard deviations
 of prices above and below p50 exchanged.
 
-The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors in all pairs of
-hours that were at most 59 hours apart. To fit rho, the model made a walk-forward forecast of 71 hours at 09:00 UTC on
-each day from July 2024 to June 2025. The benchmark `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance
-of a positive saving for many kinds of plans: 24 thousand windows in each of two half-years, with 48 hours of forecast.
-The table gives the percentage of actual savings and prices that lay between p10 and p90:
+The coefficients of rho were fitted by least squares to the mean correlation of standardised forecast errors for each
+distance from 0 to 59 hours. To fit rho, the model made a walk-forward forecast of 71 hours at 09:00 UTC on each day
+from July 2024 to June 2025. The benchmark `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a
+positive saving for many kinds of plans: 24 thousand windows in each of two half-years, with 48 hours of forecast. The
+table gives the percentage of actual savings and prices that lay between p10 and p90:
 
     July to December     2024   2025
     savings               75%    81%
@@ -45,8 +45,8 @@ every fifth day from July 2025 on, and on every fourth day from September 2024 o
     savings between p10 and p90, price paths             71%         81%
 
 On average, the formulas and the price paths differed by .04 in a window's chance of a positive saving, and by .6
-cents/kWh in p10 and p90 of the saving. The mean chances of all windows differed by less than .01 between the formulas
-and the price paths.
+cents/kWh in p10 and p90 of the saving. Averaged over all windows, the chance by the formulas and the chance by the
+price paths differed by less than .01.
 """
 
 import math

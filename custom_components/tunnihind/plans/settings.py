@@ -99,7 +99,7 @@ class PlanSettings:
     quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan covers all hours below or above
     a price limit. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces.
     If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be, or
-    on which a plan without a deadline may start. In `weekdays`, Monday is 0. `weekdays` contains at least one day.
+    on which a span without a deadline may open. In `weekdays`, Monday is 0. `weekdays` contains at least one day.
     `days` is the number of days among which the plan may choose.
 
     `price_cap` is the limit for the household price, in EUR/kWh: a plan for low prices uses no hour above the limit,
@@ -231,7 +231,7 @@ def _power(data: Mapping[str, Any]) -> float | None:
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
     """Return the number of quarters of an hour in which a device uses `energy_kwh`, rounded up.
 
-    The division uses fractions, because 1.1 / 0.1 is more than 11 in floats.
+    The division uses fractions, because 2.1 / 0.3 is more than 7 in floats.
     """
     return math.ceil(Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * (HOUR_S // QUARTER_S))
 

@@ -17,8 +17,8 @@ If a job has a tolerance, an early solution may be chosen although another solut
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution in the whole span, including past hours. If the least average price
 left out past hours, the window could be put off again and again while the best hours pass. Among the solutions within
-the tolerance, the solution that ends first is chosen. If several solutions within the tolerance end first at the same
-time, or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
+the tolerance, the solution that ends first is chosen. If several of them share the earliest end, or if no solution is
+within the tolerance, the rules for jobs without a tolerance apply.
 
 If `prefer_latest` is true, late solutions are preferred to early solutions: among the solutions within the tolerance,
 the solution that starts last is chosen.
@@ -252,7 +252,8 @@ class _Search:
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
-        The second result is the number of pieces in the cheapest solution of the whole span.
+        If no solution in `rest` is within the tolerance, return all steps of `rest`. The second result is the number of
+        pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)

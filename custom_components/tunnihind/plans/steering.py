@@ -59,8 +59,8 @@ class SteeredPlan:
         """Return the plan with `change` applied.
 
         Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, if
-        the duration is missing, if the energy already determines the duration, or if `must_fit` is true and the plan
-        has too little time to run.
+        the changed plan has neither the energy of its form nor a duration, if `change` sets a duration that follows
+        from the energy, or if `must_fit` is true and the plan has too little time to run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")
@@ -86,7 +86,7 @@ class SteeredPlan:
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
-        """Return the plan as its form defines it, without the changes made by entities and actions."""
+        """Return the plan with the values of its form and the present state of its switch."""
         return SteeredPlan(self.form, enabled=self.enabled)
 
 

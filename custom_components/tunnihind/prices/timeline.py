@@ -118,7 +118,7 @@ def is_whole(day: Day, periods: Sequence[Period]) -> bool:
 
 
 class Level(StrEnum):
-    """The price level of a period. A day's sorted prices are divided into five equal groups, one for each level."""
+    """The price level of a period. Each level covers about a fifth of the day's sorted prices."""
 
     VERY_LOW = "very_low"
     LOW = "low"

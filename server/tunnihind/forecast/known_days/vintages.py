@@ -71,7 +71,7 @@ def superseded_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_
 
     `series` identifies each forecast's covariate by a number.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day of the first issue instant from `issued` on
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day of the first issue instant at or after `issued`
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
