@@ -68,9 +68,9 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
     """For each hour, return the errors of the hour itself and of the hours around it, and the weights of the errors.
 
-    The returned arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest
-    day last. Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight
-    belongs to the hour itself. The first and the last hour of a day count as neighbours.
+    The returned arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last.
+    Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight belongs to the
+    hour itself. The first and the last hour of a day count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

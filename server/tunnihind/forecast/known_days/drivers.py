@@ -219,7 +219,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip load forecasts to between 55% and 145% of the last 14 days' median. They may contain typing errors."""
+    """Clip load forecasts, which may contain typing errors, to 55% to 145% of the median of the last 14 days."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)

@@ -1,7 +1,7 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-All past forecasts issued between two refits of the model use the same fit. For each new forecast, a copy of the model
-learns the days since the last refit and is fitted anew. So a forecast depends only on the known data, and not on
+All replayed forecasts issued between two refits of the model use the same fit. For each new forecast, a copy of the
+model learns the days since the last refit and is fitted anew. So a forecast depends only on the known data, and not on
 earlier forecasts or restarts.
 """
 
@@ -117,7 +117,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Past forecasts issued from now until the next refit use the new fit."""
+        """Fit the model again. Replayed forecasts issued until the next refit use the new fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
