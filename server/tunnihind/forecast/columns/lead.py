@@ -46,11 +46,11 @@ class WeatherDriver:
 class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
-    `lag` is 1 if tomorrow's prices are known and there are weather drivers, otherwise 0. At lead L, the rows use the
-    weather forecasts known L + `lag` days before the target day. `next_day` maps the name of each next-day driver to an
-    array of shape (delivery days, 24). `scale` holds the means and standard deviations of the next-day drivers, or is
-    None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a covariate whose forecasts end with
-    the next day. If `has_second_day` is false, lead 2 has no columns of next-day drivers.
+    `lag` is 1 for forecasts issued on the day before the newest settled day, if there are weather drivers. Otherwise it
+    is 0. At lead L, the rows use the weather forecasts known L + `lag` days before the target day. `next_day` maps the
+    name of each next-day driver to an array of shape (delivery days, 24). If `next_day` is empty, `scale` is None.
+    `has_second_day` is true if a next-day driver uses a covariate whose forecasts end with the next day. If
+    `has_second_day` is false, lead 2 has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -67,8 +67,7 @@ class LeadColumns:
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
         """Return the data for forecasts issued on the newest settled day (`lag` 0) or on the day before it (`lag` 1).
 
-        The means and standard deviations of the next-day drivers are computed from the days up to row `scale_row`, and
-        from later days if these are too few.
+        `scale` is computed from the days up to row `scale_row`. If those days are too few, later days are used too.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if lag == 0 else {}
@@ -147,7 +146,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers' values up to row `row`, but at least `MIN_ISSUE_DAYS` rows past the first complete day."""
+    """Return the drivers' values up to row `row`, or `MIN_ISSUE_DAYS` rows past the first complete day if later."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

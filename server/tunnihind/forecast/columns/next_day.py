@@ -1,4 +1,4 @@
-"""Computes columns from next-day drivers, for example supply curves, and hinges of the market tightness.
+"""Computes supply curves, hinges of the market tightness and other columns from next-day drivers.
 
 The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
 In `series`, the row of a delivery day holds the forecast that was issued on the day before.
@@ -18,7 +18,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The name of the supply curve that uses the prices of hours at most 12 clock hours away."""
+"""The name of the supply curve that uses the prices of all clock hours."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -40,8 +40,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    A `NextDayScale` changes only when a new era begins, every 16 weeks. If a `NextDayScale` changed every day, the
-    supply curves would hardly improve the forecast.
+    Once enough days are known, a `NextDayScale` changes only when a new era begins, every 16 weeks. If a `NextDayScale`
+    changed every day, the supply curves would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -109,8 +109,8 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
     """Return the columns of lead 2, computed from the drivers on the days before the target day.
 
     For each driver and for the market tightness, the columns hold three values of the day before the target day: the
-    mean, the mean of the evening, and the mean minus the mean of the seven days before. The returned columns hold 0 for
-    missing values. There are no hourly columns, because they do not improve the forecast at lead 2.
+    mean, the mean of the evening, and the mean minus the mean of the seven days before that day. The returned columns
+    hold 0 for missing values. There are no hourly columns, because they do not improve the forecast at lead 2.
     """
     z = scale.standard(series)
     columns: Columns = {}

@@ -23,8 +23,8 @@ def anomalies(values: Floats) -> Floats:
 
     An anomaly is the difference between a value and the running mean of all values of the same age. The running mean of
     an issue day covers only the forecasts issued up to the issue day, so it uses no data from the future. If a vintage
-    has no value for an hour, the hour's anomaly is the mean anomaly of the vintage's last known day, multiplied by
-    `_FADE` for each day since.
+    has no value for an hour, the hour's anomaly is the mean anomaly of the last day with at least six known hours,
+    multiplied by `_FADE` for each day since.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)

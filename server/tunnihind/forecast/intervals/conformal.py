@@ -1,14 +1,14 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
-The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The volatility is V = (a + 0.02)^0.9, where a is a
-moving mean of |r| for each hour and lead, averaged with its means over all hours and over all leads, and then smoothed
-over the clock hours. On the scale asinh(x / 80), p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where m is the model's
-forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. A past error has more weight if the past forecast
-was similar to the new one. The lower bound of p10 is the 1% quantile of the last 90 days' prices. Finally,
-`median_error` moves p50, but not past p10 or p90.
+On the scale asinh(x / 80), the residual of a price y is r = y - m, where m is the model's forecast. The volatility is
+V = (a + 0.02)^0.9, where a is a moving mean of |r| for each hour and lead, averaged with its means over all hours and
+over all leads, and then smoothed over the clock hours. Then p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90 on this
+scale, where q10 and q90 are the 10% and 90% quantiles of past r / V. A past error has more weight if the past forecast
+was similar to the new one (see `likeness`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m
+if m is lower. Finally, `median_error` moves p50 away from m, but not past p10 or p90.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
+(Papadopoulos, Gammerman, Vovk 2008).
 """
 
 from typing import Final
@@ -76,9 +76,9 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
     """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
-    `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose
-    interval is computed.
+    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the model's forecasts of these
+    prices. `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast
+    whose interval is computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
     residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
@@ -140,8 +140,8 @@ def widening(by_lead: Floats) -> Floats:
 def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
     """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
-    `score` (days, 24) holds the residuals, and `issued` (days, 24) holds the past forecasts. Residuals of forecasts at
-    a price level similar to `p50` (24,) have more weight. To save memory, the function takes one lead at a time.
+    `score` (days, 24) holds these residuals, and `issued` (days, 24) the past forecasts. Residuals of forecasts at a
+    price level similar to `p50` (24,) have more weight. To save memory, the function takes one lead at a time.
     """
     values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)

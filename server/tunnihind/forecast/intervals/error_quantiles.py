@@ -31,7 +31,8 @@ _PRIOR_DAYS: Final = 2.0
 _STALE_GROWTH: Final = 1 / 8
 """Past the seventh lead day, interval widths grow with this power of lead / 7.
 
-For Estonia's prices of 2024 and 2025, widths grew 1.13-fold at 28 days, 1.30-fold at 60 days and 1.45-fold at 120 days.
+For Estonia's prices of 2024 and 2025, the width at lead 28 was 1.13 times the width at lead 7. At lead 60, it was 1.30
+times the width at lead 7, and at lead 120, 1.45 times.
 """
 
 
@@ -40,7 +41,7 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 
     `errors` (7, days, 24) holds the price minus p50 by lead, with the newest day last. Unknown errors are NaN. The
     lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. Leads
-    of more than 7 days occur only if the newest known price is old, and their intervals widen with every day.
+    of more than 7 days occur only if no price of today or later is known. Their intervals widen with every day.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -67,9 +68,9 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
     """For each hour, return the errors of the hour itself and of the hours around it, and the weights of the errors.
 
-    The errors and the weights have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest
-    day last. Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight
-    belongs to the hour itself. The first and the last hour of a day count as neighbours.
+    The returned arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last.
+    Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight belongs to the
+    hour itself. The first and the last hour of a day count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -1,7 +1,6 @@
-"""Gives a past error more weight if the price level was similar.
+"""Gives a past error more weight if the past forecast's price level was similar to the new forecast's.
 
-A past forecast's error says more about a new forecast if both forecasts are at a similar price level (localized
-conformal prediction: Guan 2023, Biometrika 110(1)).
+Such an error says more about the new forecast (localized conformal prediction: Guan 2023, Biometrika 110(1)).
 """
 
 from typing import Final
@@ -12,7 +11,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_scale
 
 BANK_DAYS: Final = 365
-"""The number of past days whose errors count. In a whole year, errors of every season count."""
+"""The number of past days whose errors count. A whole year has errors of every season."""
 ENOUGH_DAYS: Final = 60
 """With errors of fewer days, intervals are widened, and p50 is not moved."""
 

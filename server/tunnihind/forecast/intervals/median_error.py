@@ -5,8 +5,8 @@ be near zero or high, it forecasts a price between the two, but the median of th
 method is a local quantile regression (Yu, Jones 1998, Local linear quantile regression, Journal of the American
 Statistical Association 93(441)).
 
-The median error over all price levels comes from a past rise or fall of all prices, which seldom continues. So it is
-subtracted from the move of p50.
+The median error over all price levels comes from a past rise or fall of all prices, which seldom continues. So this
+median error is subtracted from the move of p50.
 """
 
 from typing import Final

@@ -14,7 +14,7 @@ CLOCK_HOURS: Final = 24
 
 _CLOCK: Final = np.arange(CLOCK_HOURS)
 HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
-"""The shorter distance around the clock between two clock hours, shape (24, 24)."""
+"""The hours between two clock hours, the shorter way around the clock, shape (24, 24)."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6

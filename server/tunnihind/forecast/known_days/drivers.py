@@ -3,8 +3,8 @@
 The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
 residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
 region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
-Baltic solar power. If load, wind power or solar power is unknown for tomorrow, the region's residual load leaves it out
-on all days.
+Baltic solar power. If a region's load, wind power or solar power is unknown for tomorrow, the residual load in `near`
+leaves it out on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,9 +52,9 @@ def make_drivers(
     """Combine covariates into drivers.
 
     To save memory, `far` yields the covariates in groups, in the order of `by_part`. `today` is the row of the day on
-    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`, and later days
-    if these are too few. Each change of `fit_row` alters the drivers' values on past days, so the caller changes
-    `fit_row` only once per era.
+    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days
+    are too few, later days are used too. Each change of `fit_row` alters the drivers' values on past days, so the
+    caller changes `fit_row` only once per era.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -219,7 +219,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip load forecasts to between 55% and 145% of the last 14 days' median. They may contain typing errors."""
+    """Clip load forecasts, which may contain typing errors, to 55% to 145% of the median of the last 14 days."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)

@@ -140,7 +140,7 @@ class _Fresh:
 
     @property
     def stale_days(self) -> int:
-        """The age in whole days of the newest forecast that reaches several days ahead."""
+        """The age in whole days of the newest forecast that reaches several days ahead, or 0 if there is none."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
@@ -192,7 +192,10 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day with all prices known. If the newest 14 days are all incomplete, return None."""
+    """Return the newest delivery day with all prices known.
+
+    If no price is known, or if the newest 14 days are all incomplete, return None.
+    """
     newest = prices.newest_day
     if newest is None:
         return None

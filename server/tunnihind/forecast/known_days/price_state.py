@@ -55,8 +55,8 @@ class PriceState:
     and `neighbours` hold prices without gaps. If a neighbour's price is missing, the forecast zone's price is used. All
     other gaps are filled with the newest earlier price at the same clock hour, or with 0 if there is none. `mean[k]`
     holds the mean of `own` over the last k days at each clock hour. `profile` holds each clock hour's price less the
-    day's mean price, averaged over the last 15 days. `low` and `high` (days,) hold the lowest and the highest price
-    that a forecast may have if it uses the prices up to that day.
+    day's mean price, averaged over the last 15 days. For each day, `low` and `high` (days,) hold the bounds of a
+    forecast that uses the prices up to that day.
     """
 
     eur_mwh: Floats

@@ -47,7 +47,7 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""The nominal power in GW of each region and kind.
+"""The nominal power in GW by region and kind.
 
 It converts weather to GW, unless the factor is learnt from covariates in MW. Nominal power is the power of the wind
 turbines at full wind, the power of the solar plants at full sun, and the load per ten heating degrees. The figures come

@@ -14,7 +14,7 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""The lowest sine of the sun's elevation in use. A lower sun does not affect the power grid."""
+"""Lower sines of the sun's elevation are raised to this value. A lower sun does not affect the power grid."""
 
 
 @dataclass(frozen=True, slots=True)

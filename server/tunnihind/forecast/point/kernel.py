@@ -79,7 +79,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel regression uses from a group of columns.
 
-    The kernel regression uses the hourly prices of only the first and the last zone of `Market.neighbours`. The first
+    From the neighbours, the kernel regression uses the hourly prices of only the first and the last zone. The first
     zone has the most similar prices. The last zone's prices show how scarce cable capacity is.
     """
     if group == OWN:
@@ -102,8 +102,9 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the inputs that the kernel regression takes from the columns of next-day drivers.
 
-    At lead 1, the inputs are each driver's hourly values and daily columns, the hourly supply curves, and the hourly
-    hinges, averaged over blocks of three hours. At lead 2, the inputs are the daily columns of all next-day drivers.
+    At lead 1, the inputs are each driver's hourly values and daily columns, the hourly supply curves, and the market
+    tightness's hinges. Only the hinges are averaged over blocks of three hours. At lead 2, the inputs are the daily
+    columns of all next-day drivers and of the market tightness.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):

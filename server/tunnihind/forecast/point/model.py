@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import Rows
 from tunnihind.forecast.known import Floats
 
 ENOUGH_DAYS: Final = 120
-"""With this many days or more, a point model is used alone. With fewer, the mean of the last weeks is mixed in."""
+"""With fewer days of prices, the mean of the last weeks is mixed into a point model's forecast, or replaces it."""
 
 
 @runtime_checkable

@@ -115,7 +115,7 @@ class _LeadState:
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Return the first row to fit: the first row with next-day drivers.
 
-        If there is no such row, or if too few days follow it, return 0.
+        If there is no such row, if too few days follow it, or if the lead has no columns of next-day drivers, return 0.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0

@@ -1,7 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-All forecasts issued between two refits of the model use the same fit. For each new forecast, the days since the last
-refit are learnt again, so that a forecast depends only on the known data, and not on earlier forecasts or restarts.
+All replayed forecasts issued between two refits of the model use the same fit. For each new forecast, a copy of the
+model learns the days since the last refit and is fitted anew. So a forecast depends only on the known data, and not on
+earlier forecasts or restarts.
 """
 
 from copy import copy
@@ -116,7 +117,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Forecasts issued until the next refit use the new fit."""
+        """Fit the model again. Replayed forecasts issued until the next refit use the new fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
@@ -129,9 +130,9 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50, in EUR/MWh, that was issued for each learnt day, shape (leads, days, 24).
+        """Return the forecasts of all days up to row `through`, in EUR/MWh, shape (leads, days, 24).
 
-        If no p50 was issued for an hour, the value of the hour is NaN.
+        Values of hours without a forecast are NaN.
         """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 

@@ -88,7 +88,7 @@ class LearntKeeper(Protocol):
         """Return the model that was kept under `name`. If no complete model was kept, return None."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep a trained model under `name`. If the model can't be stored, do nothing."""
+        """Keep a trained model under `name`. If the model can't be stored, no error is raised."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type

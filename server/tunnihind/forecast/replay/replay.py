@@ -46,7 +46,7 @@ Replays of later days, and forecasts of today and tomorrow without their own pri
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
-"""The number of models that an era needs: one before the auction, one after it, and one of lead 1 for settled days."""
+"""The number of models that an era needs: one before publication, one after it, and one of lead 1 for settled days."""
 _ERA: Final = 2
 """The number of values at the beginning of `_CacheKey.state` that identify the era."""
 
