@@ -30,7 +30,7 @@ _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTIL
 
 
 class Assets:
-    """The scripts, style sheets and pictures of the pages. Scripts are served without comments and indentation."""
+    """The scripts, style sheets and pictures of the pages. Scripts are served minified."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         served = {name: _served(name, body) for name, body in contents.items()}
