@@ -24,9 +24,9 @@ _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 class Columns(TypedDict):
     """The prices of consecutive periods. Prices are in EUR/kWh.
 
-    `step` is the length of a period in seconds: 3600 or 900. Each `price` is a settled price or the median of a
-    forecast. `low` and `high` are the 10th and the 90th percentile of a forecast. For a settled price, `low` and `high`
-    are None.
+    `step` is the length of a period in seconds: 3600 or 900. Each item of `price` is a settled price, the median of a
+    forecast, or None. `low` and `high` are the 10th and the 90th percentile of a forecast. For a settled or unknown
+    price, `low` and `high` are None.
     """
 
     start: int
@@ -43,9 +43,9 @@ class PriceColumns(Columns):
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
-    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds
-    between the colours, the values of `price` are divided into five groups of equal size. `market` is the market price
-    in EUR/kWh without VAT: the settled price or the forecast's median.
+    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
+    the bounds divide the values of `price` into five groups of equal size. `market` is the market price in EUR/kWh
+    without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
@@ -127,7 +127,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     """Return the colour of each price, as described in `PriceColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
-    to a household price for every period, and the mean of the results separates two colours.
+    to a household price for every period with a known price. The mean of the results separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -49,9 +49,9 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return a Markdown list of the changes that entities and actions made to the plan.
+    """Return a hint and a Markdown list of the changes that entities and actions made to the plan.
 
-    Each line begins with the label of the changed field in the form. If there are no changes, return an empty string.
+    Each item begins with the label of the changed field in the form. If there are no changes, return an empty string.
     """
     if plan is None or not plan.changes:
         return ""
@@ -179,7 +179,7 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _meter_errors(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """If the recorder has no statistics of the chosen meter, return an error.
+    """Return an error if the chosen meter doesn't exist, or if the recorder makes no statistics of it.
 
     `kept` is the plan's present meter. The plan may keep a meter that no longer exists, so that people can change other
     fields.

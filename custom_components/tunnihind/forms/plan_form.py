@@ -118,8 +118,8 @@ FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 6
 # At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_ANY_PLAN}
-# The values that the form of a new plan shows at first. A new plan for the cheapest hours doesn't split its windows,
-# because many devices, like a washing machine, can't pause.
+# The values that each form shows for a new plan at first. The form `CHEAPEST` suggests windows in one piece, because
+# many devices, like a washing machine, can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -192,7 +192,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections with an error, and the sections in which a value differs from the value for a new plan."""
+    """Return the fields and sections with an error, and the sections with a value that differs from a new plan's."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-keeps a figure of the rate table, the table's newer figures will apply to the household too. The options contain the
-figures in c/kWh that the household has confirmed.
+If the rate table `prices/rates.json` has figures for the zone, the form for the first row shows these figures at first.
+If the household keeps a figure of the rate table, the table's newer figures will apply to the household too. The
+options contain the figures in c/kWh that the household has confirmed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# When VAT is added to the rate table's figures, they are rounded to this many decimals, more than the table has.
+# Figures of the rate table are rounded to this many decimals. The table has fewer decimals, but VAT adds some.
 _DECIMALS: Final = 4
 _MAX_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -202,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's own
-        figures, but the rate table's figures for the parts of the price that use the rate table.
+        If `row` is None, the form shows the rate table's figures. Otherwise, the form shows the row's own figures, but
+        the rate table's figures for the parts of the price that use the rate table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:

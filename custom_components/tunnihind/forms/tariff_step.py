@@ -66,7 +66,8 @@ class CurrentPeriod:
     """The current period: an hour or a quarter-hour, depending on the household's billing.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
-    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
+    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction. If it is None, the legal rate
+    applies.
     """
 
     start: int
@@ -166,7 +167,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # some figures are still missing
+    except (TypeError, ValueError) as error:  # some figures are still missing or invalid
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -227,7 +228,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees. If `row` is None, show the form for a new row."""
+        """Show the form for a row of fees. If `row` is None, the form shows the rate table's figures."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -242,7 +243,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the new options and None, or no options and the form to show again.
+        """Return the changed options and None, or no options and the form to show again.
 
         The form is shown again if it contains errors, or if the household has to confirm the figures of another package
         or date. `others` are the household's other rows of fees.

@@ -154,7 +154,8 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
-    If no forecast of the last 30 days has been scored, return the scores of the last 90 days.
+    If no forecast of the last 30 days has been scored, return the scores of the last 90 days. If there are none either,
+    return None.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)

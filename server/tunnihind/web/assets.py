@@ -30,7 +30,7 @@ _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTIL
 
 
 class Assets:
-    """The scripts, style sheets and pictures of the pages. Scripts are served without comments and white space."""
+    """The scripts, style sheets and pictures of the pages. Scripts are served minified."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         served = {name: _served(name, body) for name, body in contents.items()}
@@ -72,7 +72,7 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Remove comments and white space from a script. Compressed scripts then have about 40% fewer bytes.
+    """Remove comments and needless white space from a script. Compressed scripts then have about 40% fewer bytes.
 
     Style sheets stay unchanged, because minified style sheets would be only 2 kB smaller, and the minifier rcssmin
     wrongly joins selectors within `@container`.

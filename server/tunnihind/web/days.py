@@ -27,9 +27,9 @@ class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
     `cheapest` and `dearest` are the cheapest and the most expensive of the day's periods that have not ended. Among
-    equal prices, the first counts. If no price ahead is known, `cheapest` and `dearest` are None.
-    `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
-    forecast, `mean_range` is None.
+    equal prices, the first counts. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the
+    likely range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is
+    None.
 
     If prices are missing between known prices, `state` is "gaps". Otherwise, if a published price follows a forecast
     price, `state` is "partly". Otherwise, if the last price is a forecast, `state` is "forecast". `kind` describes
@@ -55,7 +55,7 @@ class DaySummary:
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's consecutive periods in groups, each with only published prices or only forecasts."""
+        """The day's periods, split into groups wherever published prices and forecasts meet."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -144,8 +144,8 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price of the day is a forecast, return None.
 
     The range goes from p10 to p90 of the mean prices that the price paths give for the day. If the price paths don't
-    cover all forecast hours, the range goes from the mean price with all p10 to the mean price with all p90. That range
-    is too wide, because the errors of the hours partly cancel each other out.
+    cover all forecast hours, each forecast price is replaced by its p10 for the lower bound, and by its p90 for the
+    upper bound. That range is too wide, because the errors of the hours partly cancel each other out.
 
     The range is widened to include the mean price on the page, which is computed from medians. If prices may become
     much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.

@@ -28,7 +28,7 @@ The space is a fraction of the distance from the lowest to the highest price, ze
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""The fraction of the plot at each side in which a centred word would cross the edge."""
+"""Within this fraction of the plot's width from either side, a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
 """The room after the last period, in seconds. The room makes the end of the period visible."""
 _NOW_STEP_S: Final = 900

@@ -1,4 +1,4 @@
-"""Makes notices about missing, old or simulated prices, and describes the last answer of each source."""
+"""Makes notices about missing, doubtful, old or simulated prices, and describes the last answer of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""If a source's last answer is older than this time, the server no longer sends requests to the source.
+"""If a source has no fault, but its last answer is older than this, the server no longer sends requests to it.
 
 The longest time between two requests is six hours, for weather.
 """
@@ -73,7 +73,7 @@ def of_address(display: Display) -> Iterator[Notice]:
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
-    """Yield notices of missing or old data as of `now` (unix seconds).
+    """Yield notices of missing, doubtful or old data as of `now` (unix seconds).
 
     The page and `/readyz` use the same age limits for old data.
     """

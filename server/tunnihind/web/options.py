@@ -30,8 +30,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter. The default comes first. An empty value means no choice. If the address lacks a
-parameter, the page uses the choice that the browser remembers, if any (`static/remembered.js`)."""
+"""The values of each parameter. The default comes first. An empty value means no choice. If the address lacks choices
+that the browser remembers, `static/remembered.js` adds them, but never adds fees to an address that names fees."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -49,7 +49,7 @@ class PageOptions:
     are in c/kWh without VAT. If `price` is "market", the page shows market prices, even if the reader entered rates.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
-    language. `unknown` lists the names of the address's parameters with an unknown value.
+    language. `unknown` lists the parameters of the address whose values are not allowed.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -92,7 +92,7 @@ class PageOptions:
 
     @property
     def names_rates(self) -> bool:
-        """True if the reader has chosen a package or entered rates."""
+        """True if the reader has chosen a package, or entered rates in a zone without packages."""
         return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
 
     @property
@@ -134,7 +134,7 @@ class PageOptions:
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the present page in another zone. It has no fees, because fees differ by zone."""
+        """Return the query string for the present page in another zone. Fees are left out, as they differ by zone."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 

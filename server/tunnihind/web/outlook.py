@@ -46,15 +46,15 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """The smallest price difference that is worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""The price of a cheap or expensive hour differs from the day's mean by at least this fraction, and by at least
-`_NOTABLE_EUR_MWH`. An hour beside it belongs to the same span if its price differs by half as much. The mean of a cheap
-or expensive day differs from the usual price by at least the same amounts."""
+"""The price of a cheap or expensive hour differs from the day's mean by more than this fraction, and by more than
+`_NOTABLE_EUR_MWH`. A neighbouring hour belongs to the same span if its price differs by more than half as much. The
+mean of a cheap or expensive day differs from the usual price by at least the same amounts."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above the usual price if it differs by at least these fractions of the usual price plus
+"""A price is much below or above the usual price if it differs by at least this share of a sum: the usual price plus
 `_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
-"""With fewer days before today, the usual price is unknown."""
+"""With published prices for fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer known hours, a day's mean is not compared with the usual price."""
 _NEAR_ZERO: Final = 0.25
@@ -95,14 +95,13 @@ class Span(NamedTuple):
 class DayOutlook:
     """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    `usual` compares the day's mean price with the usual price. If some prices aren't published yet, the day's mean is
-    computed with the forecast's medians. If all prices of the day are published, `negative` lists the hours with prices
-    below zero. Otherwise, `near_zero` lists the hours with prices below zero or close to zero, because a forecast can't
-    show reliably whether a price will be below zero. `possible` lists the hours in which p90 is far above the usual
-    price, and higher than any price of the two weeks before today.
-    If `expensive` lists any hours, `possible` is empty, because the sentence about the expensive hours already includes
-    the likely range of the highest price. `weather` is the forecast weather that explains the prices: wind or sun for
-    low prices, calm for high prices.
+    Each tuple holds at most two spans. `usual` compares the day's mean price with the usual price. Prices that aren't
+    published yet count with the forecast's median. If all prices ahead are published, `negative` holds hours with
+    prices below zero. Otherwise, `near_zero` holds hours with prices below zero or close to zero, because a forecast
+    can't show reliably whether a price will be below zero. `possible` holds hours in which p90 is far above the usual
+    price, and higher than any price of the two weeks before today. If `expensive` holds any hours, `possible` is empty,
+    because the sentence about the expensive hours already includes the likely range of the highest price. `weather` is
+    the forecast weather that explains the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -236,7 +235,10 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours with a 90th percentile above all prices of the last two weeks, and far above the usual price."""
+    """Return at most two spans in which the 90th percentile is far above the usual price, and above all recent prices.
+
+    The recent prices are those of the two weeks before today.
+    """
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 

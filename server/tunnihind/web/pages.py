@@ -71,14 +71,14 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'"
 )
-"""The pages' Content-Security-Policy. It allows neither inline code nor the files of other sites. It allows frames,
-because the small view and Home Assistant's ingress need them."""
+"""The pages' Content-Security-Policy. It allows neither inline code nor the files of other sites. It lets any site show
+the pages in a frame, because the small view and Home Assistant's ingress are shown in frames."""
 
 _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""Each cache of pages keeps at most this many pages. The size of a dashboard is 50 to 130 kB."""
+"""The caches of dashboards and of accuracy pages keep at most this many pages each. A dashboard has 50 to 130 kB."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -221,7 +221,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """Makes the dashboard. The page for a set of options is cached until the minute ends or the data change."""
+    """Makes the dashboard. At most `KEPT_PAGES` pages are cached until the minute ends or the data change."""
 
     def __init__(
         self,
@@ -300,7 +300,7 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> Page:
-    """Return the page about the forecasts' accuracy. The page for a set of options is cached until the data change.
+    """Return the page about the forecasts' accuracy. At most `KEPT_PAGES` pages are cached until the data change.
 
     The returned function raises StoreError if there are no data yet.
     """

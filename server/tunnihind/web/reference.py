@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""The unit that the page shows for each text in a field's description. The first text found counts."""
+"""If a field's description contains one of these texts, the page shows the text's unit. The first text found counts."""
 
 type Translate = Callable[[str], str]
 

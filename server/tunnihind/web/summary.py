@@ -171,7 +171,7 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods and for one day after them. An open page also receives new periods."""
+    """Return the surcharge for all periods and one day after them, because an open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)

@@ -95,8 +95,8 @@ class RegionWeather:
 class WeatherStrip:
     """The drawing of the wind band and the sun band.
 
-    Each band is 100 SVG units high. At first, the page shows `shown_hours` hours of the drawing, which begin
-    `shown_from` hours after `start_ts`.
+    Each band is 100 SVG units high. At first, the page shows `shown_hours` hours of the drawing, beginning `shown_from`
+    hours after `start_ts`.
     """
 
     start_ts: int
@@ -162,7 +162,7 @@ def _values(values: Floats) -> str:
 
 
 def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Write the mean wind and the strongest sun of each day without unknown values."""
+    """Write the mean wind and the strongest sun of each day. Days with unknown values are left out."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():
