@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import tunnihind.forecast
-import tunnihind.market
-import tunnihind.price_series
+from tunnihind import market as market_module
+from tunnihind import price_series, public_holidays, weather_points
 from tunnihind.market import Market
+
+MODULES: Final = (market_module, price_series, public_holidays, weather_points)
+"""The modules outside this package that the model imports."""
 
 _LIBRARIES: Final = ("numpy", "holidays")
 """The libraries whose version can change the model's forecasts."""
@@ -32,8 +35,7 @@ def _code() -> str:
         # The whole METADATA text is hashed, because parsing it for the version would take longer than the rest of this
         # function.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
-    seen = (tunnihind.market, tunnihind.price_series)
-    modules = [Path(module.__file__ or "") for module in seen]
+    modules = (Path(module.__file__ or "") for module in MODULES)
     for path in sorted([*folder.rglob("*.py"), *modules]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
