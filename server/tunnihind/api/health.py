@@ -25,7 +25,7 @@ class Troubles:
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """Warnings for the operator, by the component that reports them."""
+        """Warnings for the operator, by topic."""
         self.another_keeps_data_fresh = False
         """True while another server keeps the data fresh. That other server then reports old data and failed writes."""
         self.stuck: str | None = None
@@ -56,7 +56,7 @@ def judge(
     """Judge whether the data are complete and fresh at `now` (unix seconds).
 
     If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
-    server that only serves the data of another server. If `only_passes_on` is true and the data cover the current hour,
+    server that only serves the data of another server. If `only_passes_on` is true and the data reach the current hour,
     faults become warnings, because old data are better than none.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
@@ -77,7 +77,7 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Return whether the newest known price is from before tomorrow's delivery day."""
+    """Return whether prices are known, but none of tomorrow's delivery day or later."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 

@@ -20,14 +20,14 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 
 class Served(Collector):
-    """Collects metrics of the served data: their age and state, and the tier and accuracy of the forecast."""
+    """Collects metrics of the served data, of the server's troubles, and of the answers made from the data."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._snapshots = snapshots
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of all zones that have data."""
+        """Yield the metrics. Zones without data are left out."""
         now = int(self._clock.now())
         there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
         yield from _ages(there, now)

@@ -40,9 +40,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    The forecast of a future period comes from the newest run. The forecast of a period that has begun is the newest
-    forecast made before the period's start, exactly as issued. If `settings.full_horizon` is false, the forecast ends
-    with the public window.
+    Future periods that the newest run covers have this run's forecast. Each earlier period has the newest forecast made
+    before the period's start, exactly as issued. If `settings.full_horizon` is false, the forecast ends with the public
+    window.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

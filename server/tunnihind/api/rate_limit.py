@@ -72,7 +72,7 @@ def _counted(text: str) -> str | None:
 
 
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
-    """Return the middleware that answers 429 to a client with more than `settings.rate_limit` requests a second."""
+    """Return the middleware that answers 429 to a client without a token. The tokens' rate is `settings.rate_limit`."""
     buckets = TokenBuckets(settings.rate_limit, clock)
 
     @web.middleware

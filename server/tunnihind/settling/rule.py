@@ -22,11 +22,11 @@ _ASKED_EARLY_S: Final = 60
 _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""If two sources differ, a source must repeat its prices for this many seconds. A source is ignored if its last answer
-is this many seconds older than another source's last answer."""
+"""A source must repeat its prices for this many seconds if they differ from another source's prices. A source is
+ignored if its last answer is at least this many seconds older than another source's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""If a source contradicts all settled days, it must repeat its prices for this many seconds. If a change by two sources
-looks like a mistake, both must repeat the new prices for this many seconds."""
+"""If a source contradicts all settled days, it must repeat its prices for this many seconds. If two sources change
+agreed prices, and the change looks like a mistake, both must repeat the new prices for this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether this claim's prices equal the prices of another claim or of a settled day."""
+        """Return whether all periods shared with another claim, or with a settled day, have equal prices."""
         return self.prices.agrees_with(other.prices)
 
 

@@ -48,8 +48,8 @@ class PriceAnswer:
 class Outcome:
     """The numbers of new, corrected and unchanged prices.
 
-    If the new prices contradict every settled day of a zone, and there are several, `wrong_since` is the instant at
-    which the first wrong price was settled.
+    If the answers cover two or more settled days of a zone, all unconfirmed, and contradict every one, `wrong_since` is
+    the instant at which the first wrong price was settled.
     """
 
     added: Added = field(default_factory=Added)
@@ -63,8 +63,8 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods wait for the database, so they must be called in a thread.
 
-    `sources` lists the names of the sources, the most trusted first. When prices are newly held back, `on_held` is
-    called with the source's name and the reason.
+    `sources` lists the names of the sources, the most trusted first. Whenever a day's prices are held back for a new
+    reason, `on_held` is called with the source's name and the reason.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults of sheets, except incomplete sheets of days that are already settled completely."""
+        """Yield the fault of each sheet. If a day is already settled completely, leave out its incomplete sheets."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}

@@ -1,4 +1,4 @@
-"""Checks a single sheet. A sheet becomes a witness only if its prices are complete and possible.
+"""Checks a single sheet. Prices are used only if they are complete and possible.
 
 Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
 are pure.

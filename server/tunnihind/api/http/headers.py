@@ -25,7 +25,7 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""The header fields of answers of the API. Pages and their files don't have these fields."""
+"""Additional header fields of the API's answers. Pages and their files don't have these fields."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of the API's answers and of SVG pictures.

@@ -97,7 +97,7 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return a response with the same answer that closes the connection."""
+    """Return a response with the same answer. The returned response closes the connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
