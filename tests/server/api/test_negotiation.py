@@ -27,7 +27,8 @@ from tunnihind.api.http.headers import best_coding, is_current
         ("gzip;q=nonsense", "identity"),
         ("gzip;q=nan", "identity"),
         ("gzip;q=7", "identity"),
-        ("gzip;level=9", "identity"),
+        ("gzip;level=9", "gzip"),
+        ("gzip;level=9;q=0", "identity"),
         (",,;q=1,", "identity"),
     ],
 )

@@ -105,7 +105,7 @@ def best_coding(accept_encoding: str) -> Coding:
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
     """Yield each member of an Accept or Accept-Encoding value in lower case, with its weight.
 
-    Members whose first parameter isn't a valid weight are skipped.
+    Members with an invalid weight are skipped.
     """
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
@@ -115,13 +115,9 @@ def weighted_members(field: str) -> Iterator[tuple[str, float]]:
 
 
 def _weight(parameters: list[str]) -> float | None:
-    if not parameters:
-        return 1.0
-    key, _, value = parameters[0].partition("=")
-    if key.strip() != "q":
-        return None
+    named = (parameter.partition("=") for parameter in parameters)
     try:
-        weight = float(value)
+        weight = float(next((value for key, _, value in named if key.strip() == "q"), 1))
     except ValueError:
         return None
     return weight if 0 <= weight <= 1 else None
