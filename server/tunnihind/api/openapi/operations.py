@@ -172,7 +172,7 @@ def price_operations() -> Mapping[str, Document]:
             "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
             "this price and are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed "
             "months may be cached for ever after a week. A correction changes the `ETag`. Unknown parameters are "
-            "refused. Only two months are read at a time. Other requests get 503 with `Retry-After`.",
+            "refused. Only two of a zone's months are read at a time. Other requests get 503 with `Retry-After`.",
             answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
