@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
 If the rate table `prices/rates.json` has figures for the zone, the form for the first row shows these figures at first.
-If the household keeps a figure of the rate table, the table's newer figures will apply to the household too. The
-options contain the figures in c/kWh that the household has confirmed.
+If the household keeps all the table's figures for a part of the price, the table's later figures for this part apply
+automatically. The options contain the figures in c/kWh that the household has confirmed.
 """
 
 from collections.abc import Iterable, Mapping

@@ -105,7 +105,7 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """All plans that are switched off, or that entities or actions have changed, keyed by id."""
+        """The plans that are switched off, and those that entities or actions have changed, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:

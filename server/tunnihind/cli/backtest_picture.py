@@ -1,4 +1,4 @@
-"""Draws the results of a backtest by days ahead.
+"""Draws the results of a backtest for each lead.
 
 The left panel shows the share of prices below each percentile. The right panels show the errors and the widths of the
 intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.

@@ -131,7 +131,7 @@ class Situation:
     missing_years: tuple[int, ...] = ()
     """The years with missing prices, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source. The keys are the sources' names."""
+    """When to request each covariate source, and which parts of its history are missing, keyed by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past attempts at each task."""
     under_way: Collection[Task] = ()

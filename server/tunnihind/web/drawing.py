@@ -134,7 +134,10 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the price axis, as `priceScale` in drawing.js does: the spacing of its labels, the bottom and the top."""
+    """Return the spacing of the price axis's labels, the axis's bottom and its top.
+
+    `priceScale` in drawing.js computes the same axis.
+    """
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))

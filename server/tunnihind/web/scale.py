@@ -15,7 +15,7 @@ _FAR_EUR_MWH: Final = 1000.0
 
 
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
-    """Convert the scale's market prices from EUR/MWh to the reader's unit.
+    """Add fees and VAT to the scale's market prices (EUR/MWh), and convert the result to the reader's unit.
 
     Fees may differ between hours, so each result is the mean over all given hours (unix seconds).
     """

@@ -148,9 +148,10 @@ class _CacheKey:
 
 
 class _Kept[Part]:
-    """Keeps the objects of type `part` (`Learner` or `Replayed`) that each replayed model used last, by name.
+    """Keeps objects of type `part` (`Learner` or `Replayed`) under their names.
 
-    Objects that are not in memory are loaded from the `keeper`.
+    For each replayed model, the `most` objects that were used last stay in memory. Objects that are not in memory are
+    loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:

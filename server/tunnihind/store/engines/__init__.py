@@ -1,4 +1,5 @@
 """Connects the store to SQLite or PostgreSQL.
 
-Only this package deals with the differences between SQLite and PostgreSQL.
+This package handles most differences between SQLite and PostgreSQL. `store/address.py` handles the differences between
+their addresses.
 """
