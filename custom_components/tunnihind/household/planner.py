@@ -72,7 +72,7 @@ class Planner:
                 self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
-        """Forget the decisions of all plans."""
+        """Forget the newest decision about each plan."""
         self.outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
@@ -129,7 +129,7 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows of the last two weeks that have begun.
+        """Return the plan's past and running windows of the last two weeks.
 
         A window is left out if its plan was switched off or planned again in the second of the window's start.
         """
