@@ -112,7 +112,7 @@ class SellingBinarySensor(SellingEntity, PriceBinarySensor):
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """A sensor that is on while the prices have a problem, such as an outdated forecast."""
+    """A sensor that is on while there is a problem, such as an unreachable server or an outdated forecast."""
 
     @property
     @override

@@ -209,11 +209,11 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Request the prices of a discovered server. If the user must confirm the server, return None.
+        """Request the prices of a discovered server. If the caller has to show its form next, return None.
 
-        If the stored address of an entry no longer works, the entry gets the discovered address. If the request fails,
-        or none of the server's zones can be added, the flow ends. If the user has ignored one zone of the server, no
-        zone of the server is offered again.
+        If an entry already has a zone of the server, but the entry's address no longer works, the entry gets the
+        discovered address. If the request fails, or none of the server's zones can be added, the flow ends. If the user
+        has ignored one zone of the server, no zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))

@@ -1,6 +1,6 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute, and less often after failed polls. When new prices arrive, the
+The coordinator polls the server once a minute, and less often after several failed polls. When new prices arrive, the
 coordinator updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer.
 All times come from the config entry's `EntryClock`.
 """
@@ -105,7 +105,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def attribution(self) -> str:
-        """The credit line for the prices. If the server sends no credit line, the integration's name is used."""
+        """The credit line for the prices. Until the server has described itself, the integration's name is used."""
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )

@@ -104,7 +104,7 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only config entry. Rehearsals count only if all entries are rehearsals. Raises Refusal."""
+    """Return the id of the only enabled entry, or raise Refusal. Rehearsals count only if there is no other entry."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:

@@ -65,7 +65,7 @@ def _start_asked(data: Mapping[str, Any], now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
-    """Return an import's answer: the number of hours with a value, the number of changed hours, and hours left out."""
+    """Return an import's answer: the range and number of hours with a value, the changed hours, and hours left out."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -84,7 +84,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Compute the prices of past hours again, and store them in place of the old prices."""
+    """Compute the prices of past hours, and store them in place of prices from earlier imports."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -108,7 +108,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Compute the costs of past hours again, and store them in place of the old costs."""
+    """Compute the costs of past hours, and store them in place of costs from earlier imports."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

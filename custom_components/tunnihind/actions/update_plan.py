@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Convert a number or a string to a float. Refuse True and False, which Python treats as 1 and 0."""
+    """Convert a number or a string to a finite float. Refuse True and False, which Python treats as 1 and 0."""
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")

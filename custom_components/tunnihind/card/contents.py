@@ -79,10 +79,10 @@ class CardContents(CardBeginning):
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. Except in a
     rehearsal, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor "Data
-    problem". `lost_since` is the time since which the server has sent no answer less than an hour old. If the server is
-    reachable, `lost_since` is None. `stale_since` is the time at which the forecast became too old. If `problems`
-    doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents`
-    or `euros` per kWh. `currency` is the currency of all prices.
+    problem". `lost_since` is the time since which the server has sent no answer less than an hour old. If `problems`
+    doesn't contain `server_unreachable`, `lost_since` is None. `stale_since` is the time at which the forecast became
+    too old. If `problems` doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card
+    shows prices: `cents` or `euros` per kWh. `currency` is the currency of all prices.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household

@@ -193,7 +193,7 @@ class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
     def last_reset(self) -> datetime | None:
         """The time at which the sensor's all-time sum began at zero.
 
-        If the sensor shows no all-time sum, `last_reset` is None. If a sum started again at zero without a new
+        If the sensor's state class is not "total", `last_reset` is None. If a sum started again at zero without a new
         `last_reset`, Home Assistant's statistics would count a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:

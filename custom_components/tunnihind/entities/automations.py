@@ -96,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a window or one of its pieces starts, even if another window ends at that moment."""
+    """A trigger that fires when a window or one of its pieces starts, even if the plan's last window ends just then."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -115,7 +115,7 @@ def _start_of(window: State) -> str | None:
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a window or one of its pieces ends, unless another window starts at that moment."""
+    """A trigger that fires when a window or one of its pieces ends, unless the plan's next window starts just then."""
 
     _translation_key = WINDOW
     _to_states = _OFF

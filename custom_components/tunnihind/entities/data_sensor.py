@@ -126,5 +126,5 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
             # The sensor keeps its last score, because scores change only once a day. A warning isn't needed, because
-            # the coordinator reports that the server can't be reached.
+            # the coordinator reports an unreachable server.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

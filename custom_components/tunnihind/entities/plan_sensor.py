@@ -135,11 +135,11 @@ WINDOW_TIMES: Final = tuple(
 
 
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
-    """A sensor for the minutes until a plan's window begins, or for the minutes left in the window.
+    """A sensor for the minutes until a plan's window or its next piece begins, or for the minutes left in the window.
 
-    While the plan has no window, the sensor's state is unknown. The state changes every quarter-hour, because windows
-    begin and end at quarter-hours. To show a countdown in seconds, a dashboard can use the sensors for the start and
-    the end of the window.
+    While the plan has no window, the sensor's state is unknown. The state is updated every quarter-hour, and when
+    prices or plans change. To show a countdown in seconds, a dashboard can use the sensors for the start and the end of
+    the window.
     """
 
     @property

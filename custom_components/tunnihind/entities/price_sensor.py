@@ -22,9 +22,9 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most as many prices as
-# four days have quarter-hours. That list takes about 20 kB. Both lists of the sensor `price_list` together take less
-# than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most 384 prices: four
+# days of quarter-hours. That list takes about 20 kB. Both lists of the sensor `price_list` together take less than
+# 100 kB.
 MAX_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2

@@ -202,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        If `row` is None, the form shows the rate table's figures. Otherwise, the form shows the row's own figures, but
-        the rate table's figures for the parts of the price that use the rate table.
+        If `row` is None, the form shows the rate table's figures. Otherwise, the form shows the row's own figures. For
+        the parts of the price that follow the rate table, the table's figures replace the row's own figures.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -221,9 +221,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
-        If a part's figures are those of the rate table for `before` (with or without VAT), they are replaced by the
-        table's figures for this form. If the household has chosen another network package, all network fees are
-        replaced.
+        If a part's figures are those of the rate table for `before` (with or without VAT), the table's figures for this
+        form replace them. If the household has chosen another package with rates in the table, these rates replace all
+        network fees. If the VAT rate is the default rate of `before`, the default rate of this form replaces it.
         """
         if self == before:
             return {**figures}

@@ -261,7 +261,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the VAT rate and zone for a row's form, and the day: the row's first day, but not before today."""
+        """Return the zone, day and VAT rate for a row's form. The day is the row's first day, but not before today."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):

@@ -59,7 +59,7 @@ class Planner:
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        If `replan` is true, each of `plans` ends its running window at `now`, and gets a new window in the present
+        If `replan` is true, each of `plans` ends its running window at `now`, and may get a new window in the present
         span. If one of the plans is not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
@@ -72,7 +72,7 @@ class Planner:
                 self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
-        """Forget the decisions of all plans."""
+        """Forget the newest decision about each plan."""
         self.outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
@@ -109,7 +109,7 @@ class Planner:
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its current form. If the form is new or the changes don't fit it, drop the changes."""
+        """Return the plan with its current form. If the form differs or the changes don't fit it, drop the changes."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -129,9 +129,9 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows of the last two weeks that have begun.
+        """Return the plan's past and running windows of the last two weeks.
 
-        A window is left out if it was switched off or planned again in the second of its start.
+        A window is left out if its plan was switched off or planned again in the second of the window's start.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

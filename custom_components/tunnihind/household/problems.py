@@ -20,7 +20,8 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 _PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check has the same limit.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# If the server's clock is off by less than an hour, the sensors show the prices of a neighbouring hour at worst.
+# If the clocks of the server and of Home Assistant differ by at most an hour, the sensors show the prices of a
+# neighbouring hour at worst.
 _CLOCK_OFF_S: Final = HOUR_S
 
 

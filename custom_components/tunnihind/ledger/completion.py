@@ -34,7 +34,7 @@ _LONGEST_HOLE_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
 # after the replacement of a meter may be much too high.
 _MAX_KW: Final = 100.0
-# The longest accepted time between a window and the nearest meter reading.
+# Meter readings are fetched from this long before the first slice without a reading to this long after the last one.
 _SILENT_S: Final = 24 * HOUR_S
 
 
