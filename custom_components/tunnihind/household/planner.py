@@ -72,8 +72,8 @@ class Planner:
                 self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
-        """Forget the newest decision about each plan."""
-        self.outcomes = {}
+        """Forget all decisions about the plans, and the windows that have run."""
+        self.outcomes, self.ran = {}, {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Return every plan's window as of `now` (UTC seconds), or the reason why the plan has no window."""
