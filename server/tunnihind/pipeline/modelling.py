@@ -200,7 +200,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the last run before gate closure of each day, and the stored forecasts of past days. Raises StoreError.
+    """Score each day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
     Runs issued more than 14 weeks before the newest scored run are not scored again.
     """
