@@ -247,9 +247,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source's covariates, except rows without a readable `run_ts`.
+    """Return the rows of a source's covariates, except rows whose `run_ts` is not an integer.
 
-    A row without a readable `run_ts` would make the back-fill request all weather runs again.
+    Such a row would make the back-fill request all weather runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 

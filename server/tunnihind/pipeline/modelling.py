@@ -65,7 +65,7 @@ class Modeller(Protocol):
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Score the issued runs with the actual prices, and return the scores. Raises StoreError, WorkerError."""
+        """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
@@ -200,7 +200,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the last run before gate closure of each day, and the stored forecasts of past days. Raises StoreError.
+    """Score each day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
     Runs issued more than 14 weeks before the newest scored run are not scored again.
     """
@@ -264,7 +264,7 @@ class ProcessModeller:
         return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Score the issued runs with the actual prices, and return the scores. Raises StoreError, WorkerError."""
+        """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
         return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
 
     async def _work[Result](

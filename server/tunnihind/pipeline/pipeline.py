@@ -377,7 +377,8 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If the days stored so far are worth a new forecast, also record `now` under `COVARIATES_FILLED_KEY`.
+        If the back-fill now pauses or has ended, or if `MIN_ISSUE_DAYS` days are stored, also record `now` under
+        `COVARIATES_FILLED_KEY`, so that a new forecast is made.
         """
         state = self._store.state
         if there:

@@ -51,8 +51,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers that come during one call of `ingest` are settled together, and each later answer is settled alone. A
-    source that has not answered yet gets no second request.
+    The answers that come before a call of `ingest` stops waiting are settled together, and each later answer is settled
+    alone. A source that has not answered yet gets no second request.
     """
 
     def __init__(
@@ -79,9 +79,8 @@ class PriceIngest:
         """Fetch and settle the prices of all sources for the delivery days from `first` to `last`.
 
         If every source still has an earlier request, only wait until one of these requests ends. Call `on_change`
-        whenever the store may have changed. Return the numbers of new, corrected and unchanged prices that were settled
-        during this call. Raises StoreError. If no source gave a usable answer, raises the SourceError with the shortest
-        pause.
+        whenever the store may have changed. Return the numbers of new, corrected and unchanged prices that this call
+        settled. Raises StoreError. If no source gave a usable answer, raises the SourceError with the shortest pause.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

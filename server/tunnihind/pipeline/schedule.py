@@ -86,7 +86,7 @@ class Tries:
     failures: int = 0
     """The number of failures since the last success."""
     not_before_ts: int = 0
-    """The end of a pause that the source asked for."""
+    """No attempt is made before this instant, for example because the source asked for a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. If a pause begins before the watch, it ends when the watch starts at the latest, or 15
-    minutes after its own start if that is later.
+    lasts 15 minutes at most. A pause that begins before the watch ends at the latest when the watch starts, but may
+    always last 15 minutes.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)

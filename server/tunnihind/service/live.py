@@ -38,7 +38,6 @@ _LOG: Final = logging.getLogger(__name__)
 def _make_pipeline(
     settings: Settings, store: Store, sources: Sources, modeller: Modeller, clock: Clock, observer: Observer
 ) -> Pipeline:
-    """Build a pipeline from the settings."""
     return Pipeline(
         store,
         settings.markets,

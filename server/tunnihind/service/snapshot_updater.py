@@ -26,12 +26,12 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The pause in seconds between checks of the store. Other processes may write to the store, for example an import, or
-the server with the pipeline."""
+"""The longest pause in seconds between checks of the store. Other processes may write to the store, for example
+an import, or the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The pause in seconds between checks of the store if announcements of changes do not arrive. A standby database
-announces no changes, and a connection pooler may not pass announcements on."""
+"""The longest pause in seconds between checks of the store if announcements of changes do not arrive. A standby
+database announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
@@ -50,7 +50,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """The state of the store, and the hour. If only `covariates` has changed, only the weather is read again."""
+    """The state of the store, and the hour. If only `covariates` has changed, prices and runs are not read again."""
 
     version: int
     change_id: str
@@ -163,7 +163,8 @@ class SnapshotUpdater:
         """Return the store's state, the `ServedData` of each zone, and the `PageContext` of each zone.
 
         If the data are unchanged, return None instead of `ServedData`. The states of the sources are read even if the
-        data are unchanged, because each request to a source changes its state.
+        data are unchanged, because each request to a source changes its state. If `_is_of_old_copy` is
+        true, return the state and the `PageContext` in memory, and None instead of `ServedData`.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
@@ -185,7 +186,7 @@ class SnapshotUpdater:
         """Return a market's `PageContext` with the newest weather.
 
         Known scores of the weather forecasts are read again only once an hour, because they change daily and reading
-        takes 0.1 s.
+        them takes 0.1 s.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -195,7 +196,7 @@ class SnapshotUpdater:
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """Return whether an older copy has replaced the database, and the newer data in memory must still be served.
 
-        This ends when the copy has been refreshed, or after `OLD_COPY_S` seconds.
+        The newer data are served until the copy has been refreshed, but at most for `OLD_COPY_S` seconds.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None

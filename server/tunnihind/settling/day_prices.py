@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, Self
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
 
 _TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
-"""Prices with a smaller difference are equal. This tolerance covers a cent of rounding and the errors of floating
-point."""
+"""Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of
+floating point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
@@ -114,8 +114,8 @@ class DayPrices:
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     """Describe a mistake that would explain why `prices` differ from `known`.
 
-    If no mistake is found, return an empty string. A mistake is a shift in time, or a factor by which all prices were
-    multiplied.
+    If no mistake is found, return an empty string. A mistake is a shift in time, or a factor by which the differing
+    prices were multiplied.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]

@@ -25,8 +25,9 @@ DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """A source must repeat its prices for this many seconds if they differ from another source's prices. A source is
 ignored if its last answer is at least this many seconds older than another source's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""If a source contradicts all settled days, it must repeat its prices for this many seconds. If two sources change
-agreed prices, and the change looks like a mistake, both must repeat the new prices for this many seconds."""
+"""If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
+seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
+this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether all periods shared with another claim, or with a settled day, have equal prices."""
+        """Return whether this claim and `other` share an hour, and have equal prices in all shared periods."""
         return self.prices.agrees_with(other.prices)
 
 
