@@ -93,7 +93,7 @@ def cheapest(
     span_opens: int | None = None,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the cheapest pieces within `bounds` in chronological order.
+    """Return the best pieces within `bounds` in chronological order.
 
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
