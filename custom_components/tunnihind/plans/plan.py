@@ -400,7 +400,7 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], a
     """Return the cost of a window. `asked_s` is the plan's duration in seconds when the window was chosen."""
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
-    # A car that has charged since needs less energy now, but the window's cost includes the energy charged before.
+    # A car that has begun to charge needs less energy now, but the window's cost includes the energy charged before.
     is_unchanged = asked_s == settings.duration_s
     energy_kwh = settings.energy_kwh if is_unchanged else asked_s / HOUR_S * settings.power_kw
     return cost_of(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)

@@ -48,7 +48,7 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""Returns the figure in EUR/kWh by which a period is compared, or None if the period must not be used."""
+"""Returns the price in EUR/kWh that the search uses for a period, or None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

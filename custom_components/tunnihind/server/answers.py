@@ -46,8 +46,8 @@ class PlanScore:
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
     `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
-    saving of plans that use the cheapest four hours of one week earlier. `week` is the saving of plans that use the
-    four hours with the lowest forecasts in the next seven days, or None if the server sends no such figure.
+    saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
+    the four hours with the lowest forecasts in the next seven days, or None if the server sends no such figure.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
