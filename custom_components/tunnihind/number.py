@@ -64,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has the setting that the entity shows."""
+        """True if the plan is usable and may have the setting that the entity shows."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

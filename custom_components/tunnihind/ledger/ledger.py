@@ -30,7 +30,10 @@ class Ledger:
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Update all accounts with the plans' decisions and the household's prices at `now` (UTC seconds)."""
+        """Update the accounts of the plans in `outcomes` with their decisions and the prices at `now` (UTC seconds).
+
+        A plan without an account gets one.
+        """
         self._prices.note(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))

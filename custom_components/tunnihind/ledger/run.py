@@ -88,8 +88,8 @@ class StartedWindow:
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the plan was on and allowed the window to begin. `expected` is the first
-    estimate of the window's saving, and `expected_at_start` is the estimate made when the window began. If an estimate
-    needs an unknown price, the estimate is None.
+    estimate of the window's saving after the last change of the plan's duration. `expected_at_start` is the estimate
+    made when the window began. If an estimate needs an unknown price, the estimate is None.
 
     A slice is the part of a piece that lies in one quarter-hour. `readings` maps each measured slice to the kWh that
     `meter` measured. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is
@@ -185,10 +185,10 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the pieces in `decided` that have begun by `now` (UTC seconds).
+    """Return the pieces of a window that have begun by `now` (UTC seconds).
 
-    `before` is the result of the previous call. If a piece in `before` is no longer in `decided`, the piece ends at
-    `now` or earlier.
+    `decided` contains the pieces that the plan has chosen. `before` is the result of the previous call. If a piece in
+    `before` is no longer in `decided`, the piece ends at `now` or earlier.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:

@@ -223,10 +223,10 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOutHour) -> float | 
 
 
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int) -> dict[int, SumRow]:
-    """Return the hourly rows of a cost statistic from `start` on: `stored`, with the new costs in `found`.
+    """Return the hourly rows of a cost statistic from `start` on, with the new costs in `found`.
 
-    If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no rate or
-    no reading, the hour's stored cost is removed. All running totals from `start` on are computed again.
+    If the server has no market price for an hour, the hour's cost in `stored` is kept. If an hour has no rate or no
+    reading, the hour's stored cost is removed. All running totals from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

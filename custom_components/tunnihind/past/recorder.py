@@ -86,7 +86,8 @@ def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> li
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
     Only a zone other than Estonia, a mode other than live and a number above 1 are written into the id. When an entry
-    first writes a statistic in a mode, the entry gets the lowest free number for this mode, and keeps this number.
+    first writes a statistic in a mode, the entry gets the lowest number that no entry of the zone has in this mode. The
+    entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

@@ -103,8 +103,8 @@ class LeastCosts:
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
         """Yield the pieces of the cheapest solution with `left` steps in total.
 
-        If several solutions have the same price, one with the fewest pieces is chosen. If these have the same number of
-        pieces, the earliest is chosen. If `goes_on` is true, a piece is already running when the first step begins.
+        Among equally cheap solutions, fewer pieces are preferred. If two such solutions have equally many pieces,
+        earlier steps are preferred. If `goes_on` is true, a piece is already running when the first step begins.
         """
         step, level = 0, len(self.tables) - 1
         first = step if goes_on else None

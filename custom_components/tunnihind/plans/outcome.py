@@ -15,7 +15,7 @@ class Reason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
-    """Too few hours of the span have a price that the plan's `horizon` allows."""
+    """Too few hours in a row have a price that the plan's `horizon` allows."""
     TOO_LITTLE_TIME = "too_little_time"
     """The remaining time of the span is shorter than the plan's shortest possible window."""
     ABOVE_CAP = "above_cap"

@@ -4,8 +4,8 @@
 argument of the next call.
 
 Until a window begins, each call of `decide` searches for the best window again with the newest prices. Once a window
-has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
-next occurrence.
+of a fixed duration has begun, changes of prices or settings don't move it. After the end of a window, `decide` plans
+the next occurrence.
 
 If prices are published late, a window may begin although it is shorter than the plan's duration. Then `decide` may add
 time to the window later in the span. Without the added time, missing prices at midnight could leave a boiler cold.
@@ -65,7 +65,7 @@ class Status(StrEnum):
     BELOW_CAP = "below_cap"
     SWITCHED_OFF = "switched_off"
     OFF = "off"
-    """The plan has no occurrence between now and the end of tomorrow."""
+    """The plan has no window, and no occurrence before the end of tomorrow."""
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
@@ -117,7 +117,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether too much of the present span has passed, so that the plan should wait for a later span."""
+    """Return whether the whole span had room for a longer window, and a later span may fit the whole duration."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -319,7 +319,7 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, ignore the price limit.
 
-    `bounds` contains the start and the end of the rest of `span`.
+    `bounds` is the whole `span`, or the rest of it.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
@@ -400,7 +400,7 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], a
     """Return the cost of a window. `asked_s` is the plan's duration in seconds when the window was chosen."""
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
-    # A car that has charged since needs less energy now, but the window's cost includes the energy charged before.
+    # A car that has begun to charge needs less energy now, but the window's cost includes the energy charged before.
     is_unchanged = asked_s == settings.duration_s
     energy_kwh = settings.energy_kwh if is_unchanged else asked_s / HOUR_S * settings.power_kw
     return cost_of(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)

@@ -9,8 +9,9 @@ errors are assumed to have this correlation:
 
 A saving is a weighted sum of hourly prices. The hours in which the device would run after an immediate start have
 positive weights, and the hours of the window have negative weights. The size of an hour's weight is the fraction of the
-running time that falls into this hour. The median of the saving is assumed to be the weighted sum of the hourly
-medians.
+running time that falls into this hour. If an hour has both weights, they are added. The median of the saving is assumed
+to be the weighted sum of the hourly medians. If prices change every quarter-hour, the same formulas apply to
+quarter-hours.
 
 Like a predicted price, the saving is assumed to have a split normal distribution. The variance of the saving above its
 median is the sum of u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a

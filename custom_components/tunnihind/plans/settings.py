@@ -26,8 +26,8 @@ MAX_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Limits in EUR/kWh are rounded to this many decimals. Without rounding, a limit that was converted from cents could
-# differ slightly from an equal price.
+# Price limits and tolerances in EUR/kWh are rounded to this many decimals. Without rounding, a limit that was converted
+# from cents could differ slightly from an equal price.
 _PRICE_DECIMALS: Final = 6
 
 

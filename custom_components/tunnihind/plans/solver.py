@@ -48,7 +48,7 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""Returns the figure in EUR/kWh by which a period is compared, or None if the period must not be used."""
+"""Returns the price in EUR/kWh that the search uses for a period, or None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ def cheapest(
     span_opens: int | None = None,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the cheapest pieces within `bounds` in chronological order.
+    """Return the best pieces within `bounds` in chronological order.
 
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`

@@ -4,10 +4,10 @@ Days and times of day are in Tallinn time. If the clock skips a time of day in s
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. If the
 clock changes during a span of one day, the span has 23 or 25 hours.
 
-If a plan has neither an earliest time nor a deadline, each span is a whole day. If a plan has only an earliest time,
-each span ends one day after its start, at the same time of day. If a plan has only a deadline, each span begins one day
-before its deadline, at the same time of day. If a plan has an earliest time and a deadline, each span begins at the
-earliest time and ends at the next deadline.
+This paragraph describes the spans of plans with `days` = 1. If a plan has neither an earliest time nor a deadline, each
+span is a whole day. If a plan has only an earliest time, each span ends one day after its start, at the same time of
+day. If a plan has only a deadline, each span begins one day before its deadline, at the same time of day. If a plan has
+an earliest time and a deadline, each span begins at the earliest time and ends at the next deadline.
 
 If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. If `days` is 2 or 3, a
 span without a deadline closes one or two days later than with `days` = 1. Spans never overlap. If the plan has a

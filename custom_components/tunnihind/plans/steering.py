@@ -81,7 +81,7 @@ class SteeredPlan:
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
         """Return the plan with the new form `form`.
 
-        If `form` differs from the old form, all changes to the plan are dropped.
+        If `form` differs from the old form, all changed values are dropped. The plan's switch stays as it is.
         """
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 

@@ -1,4 +1,4 @@
-"""A household's billing for the electricity that it buys, and its contracts for selling electricity."""
+"""A household's billing for the electricity that it buys, and its contract for selling electricity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

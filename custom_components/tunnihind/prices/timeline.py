@@ -22,7 +22,7 @@ class Period:
     """A household's buying or selling price in EUR/kWh in one period. The period is [start, end) in UTC seconds.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
-    percentile. If the price is settled, `low` and `high` are equal to `price`.
+    percentiles. If the price is settled, `low` and `high` are equal to `price`.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Period:
 
 
 def rounded(eur_kwh: float) -> float:
-    """Round a household price to 4 decimals."""
+    """Round a price, a saving or a cost to 4 decimals."""
     return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 

@@ -46,8 +46,8 @@ class PlanScore:
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
     `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
-    saving of plans that use the cheapest four hours of one week earlier. `week` is the saving of plans that use the
-    four hours with the lowest forecasts in the next seven days, or None if no full week has been scored yet.
+    saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
+    the four hours with the lowest forecasts in the next seven days, or None if the server sends no such figure.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
@@ -68,7 +68,7 @@ class Mode(StrEnum):
     DEMO = "demo"
     """A simulated market with made-up prices."""
     REHEARSAL = "rehearsal"
-    """A past day with the prices and forecasts of that day. The server's clock shows that day."""
+    """A past day with the prices and forecasts of that day. The server's clock runs on from that day."""
 
 
 @dataclass(frozen=True, slots=True)
