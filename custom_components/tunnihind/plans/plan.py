@@ -168,14 +168,14 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece is already
-    running when the span opens, and may continue for any length of time. A plan with a fixed duration ignores
-    `goes_on`.
+    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece runs until the
+    span opens. If the span hasn't opened before `now`, this piece may continue for any length of time. A plan with a
+    fixed duration ignores `goes_on`.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
     bounds = first_quarter(max(now, span.opens)), span.closes
-    pieces = _pieces(settings, timeline, bounds, span, goes_on=goes_on)
+    pieces = _pieces(settings, timeline, bounds, span, goes_on=goes_on and bounds[0] == span.opens)
     if pieces:
         return _decision(settings, timeline, span, pieces, at_once=bounds[0])
     return NoWindow(_why_none(settings, timeline, bounds, span))

@@ -219,6 +219,8 @@ class TestByPriceLimit:
         held = decide(asked, timeline, clock(23.5), began)
         assert hours(held) == [(23, 24)]
         assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
+        late = decide(asked, timeline, clock(24) + 600, held)
+        assert not isinstance(late, Decision), "a device that has stopped does not start again for 45 minutes"
 
     def test_no_piece_runs_over_a_deadline_within_a_quarter_of_an_hour(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60, deadline="00:10:00")
