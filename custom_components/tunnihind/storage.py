@@ -28,7 +28,7 @@ class StoredState:
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that entities
-    or actions have changed. `ledger` contains the costs and savings of the windows as JSON values.
+    or actions have changed. `ledger` contains settled prices, and the windows' costs and savings, as JSON values.
     """
 
     server: str | None = None

@@ -1,4 +1,4 @@
-"""Requests the prices and the identity of a server.
+"""Requests the prices of a server, its plan score and its description of itself.
 
 This module also parses the addresses that people type, and computes the pauses between requests.
 """
@@ -313,8 +313,9 @@ class Server:
     def unique_id(self) -> str:
         """The server's id in Home Assistant.
 
-        The server's id doesn't depend on the path, the VAT rate or the server's version. The id of a rehearsal has a
-        suffix, because a rehearsal sends the installation id of a live server.
+        The id is the installation's id and the zone's suffix. If the server didn't describe itself, the id begins with
+        the host instead. The id of a rehearsal has a suffix, because a rehearsal sends the installation id of a live
+        server.
         """
         return self.unique_id_of(self.zone)
 

@@ -53,9 +53,10 @@ class Contact:
     Instants are UTC seconds on the `EntryClock`.
 
     `answered_at` is the time of the last answer, or 0 if no answer is known. `answer_made_at` is the time at which
-    the server made the last answer. `clock_ahead_s` is the number of seconds by which the server's clock is ahead of
-    the `EntryClock`. `are_quarters_missing` is true if the household needs quarter-hour prices, but the server sends
-    only hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
+    this answer first arrived. Cached copies don't change it. `clock_ahead_s` is the number of seconds by which the
+    server's clock is ahead of the `EntryClock`. `are_quarters_missing` is true if the household needs quarter-hour
+    prices, but the server sends only hourly prices. If the entry can't use the server's prices, `wrong_server` names
+    the problem.
     """
 
     answered_at: int

@@ -40,7 +40,7 @@ MAX_DAYS: Final = 14
 `/api/v1/quarters`."""
 
 _KEPT_QUARTERS: Final = 4096
-"""The number of cached quarters. The longest answer contains fewer quarters."""
+"""The largest number of quarters in each cache. The longest answer contains fewer quarters."""
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
@@ -146,13 +146,13 @@ def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the newest run's forecasts of future hours in the public window."""
+    """Yield the start and the forecast of each future hour of `run` in the public window."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in periods_of_run(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return the issued forecast of each hour from `start` to `current_hour`, both included."""
+    """Return the start and the issued forecast of each hour from `start` to `current_hour`, both included."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 

@@ -1,4 +1,4 @@
-"""Checks query parameters. Repeated and invalid parameters are refused. `require_known` also refuses unknown ones."""
+"""Checks the query parameters that a resource takes. `require_known` refuses all other parameters."""
 
 from collections.abc import Collection
 from typing import Final

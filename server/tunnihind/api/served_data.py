@@ -63,7 +63,7 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 
 @dataclass(frozen=True)
 class ServedData:
-    """The data from which all answers about a market are made, as read from the store at one moment.
+    """The data from which answers about a market are made, as read from the store at one moment.
 
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
@@ -126,8 +126,8 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices are listed for this many past days. Ordinary requests for prices cover these days
-too."""
+"""Held-back and unconfirmed prices are listed for this many past days. The pipeline's ordinary requests for prices
+cover these days too."""
 
 HISTORY_S: Final = 15 * DAY_S
 """Runs made in this many past seconds are read. Answers contain past forecasts of at most 14 days."""

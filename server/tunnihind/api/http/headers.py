@@ -78,7 +78,7 @@ accepts several codings equally, the first of them is chosen."""
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of the coding `identity` if a client names neither `identity` nor `*`. All weights that clients can name
+"""The weight of the coding `identity` if a client names neither `identity` nor `*`. All weights that RFC 9110 allows
 are higher, except 0."""
 
 

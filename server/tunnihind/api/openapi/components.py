@@ -67,7 +67,7 @@ def problems(*statuses: int) -> Document:
 
 
 def response_components(settings: Settings) -> Document:
-    """Describe the answers that several operations share, by HTTP status."""
+    """Describe the answers that several operations share, keyed by HTTP status."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
@@ -168,7 +168,7 @@ _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", 
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas by name. The examples of consumer prices include VAT."""
+    """Return the schemas, keyed by name. The examples of consumer prices include VAT."""
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():

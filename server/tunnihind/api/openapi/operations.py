@@ -107,7 +107,7 @@ _TABLE: Final = (
 
 
 def price_operations() -> Mapping[str, Document]:
-    """Return the operations about prices, forecasts and scores, by path."""
+    """Return the operations about prices, forecasts and scores, keyed by path."""
     return {
         "/api/v1/forecast": _operation(
             "getForecast",
@@ -225,7 +225,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
 
 
 def feed_operations() -> Mapping[str, Document]:
-    """Return the operations of the feeds, by path."""
+    """Return the operations of the feeds, keyed by path."""
     return {
         f"/api/feeds/{reader}": _operation(
             name,
@@ -240,7 +240,7 @@ def feed_operations() -> Mapping[str, Document]:
 
 
 def service_operations() -> Mapping[str, Document]:
-    """Return the operations about the server itself, by path."""
+    """Return the operations about the server itself, keyed by path."""
     return {
         "/api/openapi.json": _operation(
             "getDescription",
