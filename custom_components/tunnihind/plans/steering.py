@@ -23,7 +23,7 @@ class Change:
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
-    as it is. If `replan` is true, a running window ends, and the plan gets a new window in the present span. If
+    as it is. If `replan` is true, a running window ends, and the plan may get a new window in the present span. If
     `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`,
     because an entity changes only one field at a time. Between two changes, a plan may have too little time to run.
     """

@@ -57,8 +57,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed or UnknownZone. If the document comes from another
-    program, raises ValueError.
+    `step_s` is the length of a period in seconds. Raises ValueError if the document is not an object with `zone`,
+    `dayAhead` and `forecast`, because then another program answered. Also raises Malformed or UnknownZone.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")

@@ -377,8 +377,8 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If the back-fill now pauses or has ended, or if `MIN_ISSUE_DAYS` days are stored, also record `now` under
-        `COVARIATES_FILLED_KEY`, so that a new forecast is made.
+        A new forecast is made when the back-fill pauses, when it ends, and when exactly `MIN_ISSUE_DAYS` days are
+        stored. To request this forecast, record `now` under `COVARIATES_FILLED_KEY`.
         """
         state = self._store.state
         if there:

@@ -266,9 +266,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    The server sends its other variables in a message, because they may contain secrets: other users of the machine may
-    be able to read the environment with which a process was started (`/proc/PID/environ`). The server does not send its
-    own settings.
+    Other programs may be able to read the environment with which a process started (`/proc/PID/environ`), and the other
+    variables may contain secrets. So `_Process` sends the other variables, except the server's settings, in a message.
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

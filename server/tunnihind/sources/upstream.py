@@ -77,10 +77,10 @@ redirects that are followed do not."""
 class RequestPolicy:
     """The limits of requests to a source.
 
-    One attempt takes at most `timeout_s` seconds. If an attempt fails `give_up_after_s` seconds or more after the first
-    attempt began, no attempt follows. If a source asks for a pause (Retry-After) of more than `longest_wait_s` seconds,
-    `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause after a status 429 without a
-    Retry-After.
+    One attempt takes at most `timeout_s` seconds. The time of `give_up_after_s` seconds starts with the first attempt.
+    If an attempt fails after this time, no attempt follows. If a source asks for a pause (Retry-After) of more than
+    `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause after
+    a status 429 without a Retry-After.
     """
 
     timeout_s: float = 30.0

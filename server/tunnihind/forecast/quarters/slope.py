@@ -20,9 +20,9 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
 
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
-"""The prior coefficients of the line through the neighbouring hours, of the recent slope, and of the sun's rise.
+"""The prior coefficients of the slope's three predictors, in the order of `columns_of`.
 
-The sun's rise is a predictor of its own, because within an hour, solar power changes faster than hourly means show.
+`sun_rise` is a separate predictor, because within an hour, solar power changes faster than hourly means show.
 """
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each predictor. With it, all three coefficients are shrunk equally."""
