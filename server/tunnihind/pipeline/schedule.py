@@ -195,8 +195,7 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. A pause that begins before the watch ends at the latest when the watch starts, but may
-    always last 15 minutes.
+    lasts 15 minutes at most. A pause before the watch is cut off at the watch's start, but not to less than 15 minutes.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
