@@ -72,7 +72,10 @@ def _counted(text: str) -> str | None:
 
 
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
-    """Return the middleware that answers 429 to a client without a token. The tokens' rate is `settings.rate_limit`."""
+    """Return the middleware that answers 429 to a client without a token.
+
+    Each client gets `settings.rate_limit` tokens a second.
+    """
     buckets = TokenBuckets(settings.rate_limit, clock)
 
     @web.middleware

@@ -66,9 +66,9 @@ class Cadence:
 class BackFill:
     """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
-    The fields except `by` apply only to days. A day is not requested earlier than `after_s` seconds after its start. At
-    most `an_hour` days are requested within an hour, and at most `a_day` days within 24 hours. Failed requests do not
-    count.
+    The other fields apply only if `by` is "day". A day is not requested earlier than `after_s` seconds after its start.
+    At most `an_hour` days are requested within an hour, and at most `a_day` days within 24 hours. Failed requests do
+    not count.
     """
 
     by: Literal["month", "day"] = "month"
@@ -141,7 +141,7 @@ def day_sheets(
     """Sort the quotes from `first` to `last` into a sheet for each delivery day that has quotes.
 
     All other quotes are dropped. The quotes may be in any order. A repeated quote is kept once. If a period has two
-    different prices, both prices are kept, so that the rule holds back the day's prices. Only the first `_MAX_QUOTES`
+    different prices, both prices are kept, so that the day's prices are held back. Only the first `_MAX_QUOTES`
     quotes of a day are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))

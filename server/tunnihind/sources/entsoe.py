@@ -89,7 +89,7 @@ class EntsoePrices:
 
         Each zone needs a separate request. If a zone can't be read, the `fault` of its sheets describes the problem. If
         the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
-        SourceError if the first zone's request gets no answer or a refusal, or if no zone can be read.
+        SourceError if the first zone's request gets no answer or a refusal, or if the requests for all zones fail.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 

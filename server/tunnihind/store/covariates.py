@@ -22,7 +22,7 @@ from tunnihind.store.state import StateBook
 
 type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
 """Marks the covariate forecasts that no price forecast uses. Its arguments are arrays with an item for each covariate
-forecast: the number of the covariate, the instant of issue, and whether a weather model made the forecast."""
+forecast: the number of the covariate, the instant of issue, and whether the forecast comes from a weather model run."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
@@ -238,7 +238,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the stored forecasts from the first to the last issue in `issues`, keyed by their issue."""
+    """Return the stored forecasts from the first to the last instant of issue in `issues`, keyed by this instant."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -254,7 +254,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Overwrite stored values with new values. Return the merged forecast, and a mask of the changed values."""
+    """Overwrite stored values with known new values. Return the merged forecast, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

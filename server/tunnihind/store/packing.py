@@ -21,7 +21,7 @@ _LEVEL: Final = 9
 """zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
+"""Most covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767

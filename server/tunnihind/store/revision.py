@@ -173,8 +173,8 @@ _MIGRATIONS: Final = "tunnihind.store:migrations"
 def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     """Create or upgrade the tables in one transaction. Raises SchemaError, StoreError.
 
-    `migrations` is a folder, or `package:folder` in Alembic's notation. If a migration sets `readable_since`, older
-    versions of Tunnihind stop using the database.
+    `migrations` is a folder, or `package:folder` in Alembic's notation. If a migration sets `readable_since`, versions
+    of Tunnihind that lack this migration stop using the database.
     """
     from alembic import command  # noqa: PLC0415  slow to load and rarely needed
     from alembic.config import Config  # noqa: PLC0415

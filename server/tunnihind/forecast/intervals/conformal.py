@@ -34,7 +34,7 @@ _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
 """The moving mean starts this many days before the past errors in use.
 
-The first value of the moving mean is the mean error size of the first `_START_DAYS` days.
+The first value of the moving mean is the mean size of the first 24 * `_START_DAYS` known errors.
 """
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02

@@ -23,7 +23,7 @@ type Recognise = Callable[[Connection], None]
 class System:
     """A database in SQLite or PostgreSQL.
 
-    If only SQLite or only PostgreSQL needs a method, the method does nothing in this class.
+    This class has defaults for the methods that only SQLite or only PostgreSQL needs.
     """
 
     engine: Engine
