@@ -71,7 +71,7 @@ def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mas
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. The first hour of a
-    day (`starts_day`) uses `before` if it is known. All other hours use the p50 of the hour before. `is_settled` is
+    day (`starts_day`) uses `before` if it is known. Otherwise, an hour uses the p50 of the hour before. `is_settled` is
     true for hours of settled days. The price after the last hour of a settled day is NaN, to avoid leakage: the next
     day's forecast is made from the settled day's prices.
     """
