@@ -34,8 +34,8 @@ ENOUGH_HOURS: Final = 28 * 24
 class IssuedForecasts:
     """Forecasts exactly as they were issued, for periods whose prices were not yet published.
 
-    All arrays have shape (n,). `lead_days` holds the number of days from the newest settled day to the delivery day, but
-    at least 1. `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive
+    All arrays have shape (n,). `lead_days` holds the number of days from the newest settled day to the delivery day,
+    but at least 1. `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive
     forecasts are NaN.
     """
 
