@@ -185,7 +185,7 @@ class SteeringEntity(PlanEntity):
 class ValueDescription[Subject](SensorEntityDescription):
     """The description of a `ValueSensor`. Its functions compute the sensor's state and attributes.
 
-    Each function gets the object that the sensor shows, such as a plan's window.
+    Each function gets the sensor's `subject`, such as a plan's decision.
     """
 
     value_fn: Callable[[Subject], StateType | datetime]
@@ -193,7 +193,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows one value of its `subject`, an object such as a plan's window.
+    """A sensor that shows one value of its `subject`, an object such as a plan's decision.
 
     If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
     they would remain after the rehearsal.

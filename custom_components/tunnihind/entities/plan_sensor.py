@@ -106,7 +106,7 @@ class PlanStatusSensor(PlanSensorWithoutPrice[Status]):
 
 
 type _WindowAt = tuple[Decision, int]
-"""A window, and an instant in UTC seconds."""
+"""A plan's decision, and an instant in UTC seconds."""
 
 
 def _until_it_runs(at: _WindowAt) -> int:

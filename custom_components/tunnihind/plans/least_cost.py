@@ -36,8 +36,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     """Return how many of `steps` time steps the pieces can fill at most.
 
     At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
-    is already running when the first step begins. A running piece may continue for any number of steps, and doesn't
-    count towards `most_pieces`.
+    is already running when the first step begins. Its rest may be shorter than `shortest`, and doesn't count towards
+    `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
     # one number in `reachable` is enough.

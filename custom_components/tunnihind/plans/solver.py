@@ -97,7 +97,7 @@ def cheapest(
 
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
-    begins. A running piece may continue for any length of time, and doesn't count towards the job's `most_pieces`.
+    begins. Its rest may be shorter than `min_piece_s`, and doesn't count towards the job's `most_pieces`.
     Callers must not combine `goes_on` with the job's `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
@@ -133,8 +133,7 @@ def all_usable(
     """Return all usable time within `bounds` as pieces in chronological order.
 
     Time is usable if `price_of` returns a price for its period. Each piece lasts at least `min_piece_s` seconds. If
-    `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any length of
-    time.
+    `goes_on` is true, a piece is already running when `bounds` begins, and its rest may be shorter.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:

@@ -41,7 +41,7 @@ _HEAD_S: Final = 10.0
 """The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
 when the connection opens. For a later request, the time begins with the head's first byte."""
 MAX_CONNECTIONS: Final = 20_000
-"""The default limit on open connections. An idle connection takes some 10 kB of memory."""
+"""The default and largest limit on open connections. An idle connection takes some 10 kB of memory."""
 
 _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""

@@ -168,7 +168,10 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the past attempts at all tasks. The copy of the database may lack the data that they stored."""
+        """Forget the past attempts at all tasks.
+
+        An older copy has replaced the database, and may lack the data that the attempts stored.
+        """
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()

@@ -10,8 +10,7 @@ Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago ar
 - the last forecast up to `issue_instant`, because price forecasts of past days use the data known at this instant
 - forecasts from a weather model run of 00 UTC, because the price model is trained on them
 
-So the weather model runs of 00 and 12 UTC are kept, and the price model uses weather forecasts of the same age in
-training and in service. The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
+The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
 
 The space that stored data take in SQLite:
 

@@ -94,7 +94,7 @@ class CovariateSource(Protocol):
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
+        """Return whether the source may have a newer forecast at `now` than the last that `current` returned."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name.

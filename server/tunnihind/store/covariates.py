@@ -46,8 +46,9 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        A forecast from a weather model run that is stored already is left out. Any other forecast overwrites the stored
-        values of the same covariate and instant of issue.
+        A forecast from a weather model run that is stored already is left out. If a forecast of the same covariate with
+        the same issue time is stored, the known new values overwrite the stored values of their hours. All other stored
+        values stay.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})

@@ -46,9 +46,9 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """The smallest price difference that is worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""The price of a cheap or expensive hour differs from the day's mean by more than this fraction, and by more than
-`_NOTABLE_EUR_MWH`. A neighbouring hour belongs to the same span if its price differs by more than half as much. The
-mean of a cheap or expensive day differs from the usual price by at least the same amounts."""
+"""The price of a cheap or expensive hour differs from the day's mean by more than this fraction of the mean, and by
+more than `_NOTABLE_EUR_MWH`. For the other hours of its span, half of these amounts is enough. The mean of a cheap or
+expensive day differs from the usual price by at least this fraction of it, and by at least `_NOTABLE_EUR_MWH`."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
 """A price is much below or above the usual price if it differs by at least this share of a sum: the usual price plus

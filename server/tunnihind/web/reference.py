@@ -70,7 +70,7 @@ def unit_named_in(description: str) -> str:
 
 
 def pretty(example: object) -> str:
-    """Write an example as indented JSON."""
+    """Return an example as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(example), indent=2).decode()
 
 

@@ -25,7 +25,7 @@ from tunnihind.forecast.known_days.vintages import Singles
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """The largest number of past days in a kernel regression, by lead.
 
-Lead 1 has more days, because at this lead, prices depend on covariates more steadily.
+Lead 1 uses more past days, because the relation between prices and covariates changes more slowly at lead 1.
 """
 MIN_KERNEL_DAYS: Final = 90
 
