@@ -30,9 +30,9 @@ class Ledger:
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Update the accounts of the plans in `outcomes` with their decisions and the prices at `now` (UTC seconds).
+        """Update the accounts of the plans in `outcomes` as of `now` (UTC seconds).
 
-        A plan without an account gets one.
+        A plan without an account gets one. The settled prices of `timeline` are added to the ledger.
         """
         self._prices.note(timeline)
         for plan, outcome in outcomes.items():
@@ -51,7 +51,7 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the old server's prices, so that the prices of past windows are fetched from the present server."""
+        """Forget all prices, so that the prices of past windows are fetched from the present server."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:

@@ -128,8 +128,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        `energy_kwh` is the energy that the device still needs from `now` on. If `energy_kwh` is less than the window's
-        energy, the window's energy stays the same, because the device has already used some of it.
+        If `energy_kwh` is more than the window's energy, the window's energy rises to `energy_kwh`. A lower
+        `energy_kwh` changes nothing, because a device that has used some energy needs less.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -147,7 +147,7 @@ class StartedWindow:
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the slices in `slices(until)` that still lack a meter reading."""
+        """Return the slices in `slices(until)` that still lack a meter reading. Without a meter, return no slices."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:

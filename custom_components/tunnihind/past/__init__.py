@@ -1,1 +1,1 @@
-"""The household's past prices and costs, for statistics in Home Assistant's recorder."""
+"""The household's past prices and costs, and the statistics in Home Assistant's recorder."""

@@ -18,7 +18,7 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
-# The first day for which the API has prices.
+# The API has no prices before this day.
 EARLIEST: Final = date(2021, 1, 1)
 _ATTEMPTS: Final = 5
 _LONGEST_WAIT_S: Final = 30
@@ -36,7 +36,7 @@ class LeftOutReason(StrEnum):
     """The reason why an hour has no price or no cost."""
 
     NO_PRICE = "no_price"
-    """The server has no settled price for the hour."""
+    """The server has no settled price for the hour or for one of its quarters."""
     NO_RATE = "no_rate"
     """A part of the price has no rate on the hour's date, or the date is before the household's first row of fees."""
     NO_READING = "no_reading"
@@ -94,7 +94,7 @@ def _without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
 def left_out_spans(reasons: Mapping[int, LeftOutHour]) -> list[tuple[int, int, LeftOutHour]]:
     """Return the left-out hours as ranges of time [start, end) in UTC seconds, each with its reason.
 
-    Neighbouring hours with the same reason form one range.
+    Neighbouring hours with the same reason and the same parts form one range.
     """
     spans: list[tuple[int, int, LeftOutHour]] = []
     for hour in sorted(reasons):
@@ -182,7 +182,7 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy that the household used, in kWh.
+    """The energy in kWh that an energy statistic counted.
 
     `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each
     five-minute reading (UTC seconds) to its energy.

@@ -33,7 +33,7 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return how many of `steps` time steps the pieces can fill at most.
+    """Return the largest number of steps, up to `steps`, that the pieces can fill.
 
     At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
     is already running when the first step begins. Its rest may be shorter than `shortest`, and doesn't count towards

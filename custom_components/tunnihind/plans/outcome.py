@@ -41,7 +41,7 @@ class Decision:
     predicted. `shortened` is true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
-    pieces, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
+    time, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
     become None. If the plan has no fixed duration, new prices may end the running piece of a locked window and change
     the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's
     previous window that ran, or None in a locked window.

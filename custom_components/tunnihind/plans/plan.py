@@ -13,8 +13,7 @@ time to the window later in the span. Without the added time, missing prices at 
 A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
 each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If some prices of the window
 were predicted, a published price beyond the price limit ends the running piece early. Each piece lasts at least
-`min_piece_s` seconds. When `decide` chooses a piece that continues into the next span, the piece's time in both spans
-counts as one piece.
+`min_piece_s` seconds. If a piece continues into the next span, its time in both spans counts towards `min_piece_s`.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
@@ -117,7 +116,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the whole span had room for a longer window, and a later span may fit the whole duration."""
+    """Return whether the whole span had room for a longer window, and the whole duration may fit into a later span."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -168,9 +167,9 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece runs until the
-    span opens. If the span hasn't opened before `now`, this piece may continue for any length of time. A plan with a
-    fixed duration ignores `goes_on`.
+    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece is already
+    running when the span opens, and its rest may be shorter than `min_piece_s`. `goes_on` has no effect if the span
+    opened before `now`, or if the plan has a fixed duration.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -196,9 +195,9 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
 
 
 def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | None:
-    """Return the newest window that has begun.
+    """Return the newest window that has run, or is running at `now`.
 
-    If the clock was set back to a time before the window's span, return None.
+    If there is no such window, or the clock was set back to a time before its span, return None.
     """
     if isinstance(last, Decision) and last.locked:
         run: Decision | None = last
@@ -354,7 +353,7 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job for a shortened window. If the plan must not be shortened, return None."""
+    """Return a job whose window may be shortened. If the plan allows no shortened windows, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)

@@ -97,8 +97,8 @@ def cheapest(
 
     If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
     of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
-    begins. Its rest may be shorter than `min_piece_s`, and doesn't count towards the job's `most_pieces`.
-    Callers must not combine `goes_on` with the job's `prefer_latest`.
+    begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`. Callers must
+    not combine `goes_on` with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]

@@ -58,9 +58,10 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan with `change` applied.
 
-        Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, if
-        the changed plan has neither the energy of its form nor a duration, if `change` sets a duration that follows
-        from the energy, or if `must_fit` is true and the plan has too little time to run.
+        Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, or
+        if `change` sets a duration although the plan's energy determines the duration. Also raises PlanError if the
+        form has an energy, but the changed plan has neither an energy nor a duration. If `must_fit` is true, a change
+        of values that leaves the plan too little time to run raises PlanError too.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")
