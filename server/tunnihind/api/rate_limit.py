@@ -13,9 +13,11 @@ from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 
 _MAX_CLIENTS: Final = 10_000
-_UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-_PAGE_FILES: Final = "/static/"
-"""The pages' files are not limited. A browser loads some twenty files on its first visit, and then caches them."""
+_UNLIMITED: Final = ("/healthz", "/readyz", "/metrics", "/static/{digest}/{name}")
+"""The ends of the routes without a limit. A further zone's routes begin with the zone's name.
+
+A browser loads some twenty of the pages' files on its first visit, and then caches them.
+"""
 _SITE_BITS: Final = 64
 """A provider assigns the first 64 bits of an IPv6 address. The customer can change the other bits at any time."""
 
@@ -80,7 +82,8 @@ def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middlewa
 
     @web.middleware
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path not in _UNLIMITED and not request.path.startswith(_PAGE_FILES):
+        resource = request.match_info.route.resource
+        if resource is None or not resource.canonical.endswith(_UNLIMITED):
             wait = buckets.take(client_of(request, trust_proxy=settings.trust_proxy))
             if wait:
                 return problems.answer(429, fields={"Retry-After": str(math.ceil(wait))})

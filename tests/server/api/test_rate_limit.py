@@ -104,9 +104,15 @@ async def test_too_many_requests_are_a_429_problem_that_says_when_to_come_back(s
     assert (await server.ask("/api/v1/forecast")).status == 200
 
 
-async def test_health_is_never_limited(serve: Serve) -> None:
+@pytest.mark.parametrize("path", ["/readyz", "/lv/readyz"])
+async def test_health_is_never_limited(path: str, serve: Serve) -> None:
+    server = await serve(settings=Settings(rate_limit=1.0, zones=("ee", "lv")))
+    assert {(await server.ask(path)).status for _ in range(5)} == {200}
+
+
+async def test_an_unknown_path_below_the_files_is_limited(serve: Serve) -> None:
     server = await serve(settings=Settings(rate_limit=1.0))
-    assert {(await server.ask("/readyz")).status for _ in range(5)} == {200}
+    assert [(await server.ask("/static/no/such/file")).status for _ in range(3)] == [404, 404, 429]
 
 
 async def test_there_is_no_limit_by_default(serve: Serve) -> None:

@@ -63,12 +63,13 @@ async def test_the_first_load_of_a_page_stays_below_a_size_over_the_wire(
     assert limit / 2 < sum(len(answer.body) for answer in answers) + fields < limit
 
 
-async def test_a_limit_on_requests_leaves_a_page_its_files(serve: Serve) -> None:
-    server = await serve(settings=Settings(rate_limit=2.0))
-    addresses = Outline(await html_of(server, "/")).addresses
+@pytest.mark.parametrize("page", ["/", "/lv/"])
+async def test_a_limit_on_requests_leaves_a_page_its_files(page: str, serve: Serve) -> None:
+    server = await serve(settings=Settings(rate_limit=2.0, zones=("ee", "lv")))
+    addresses = Outline(await html_of(server, page)).addresses
     files = [address for address in addresses if address.startswith("static/")]
     assert len(files) > 4
-    assert {(await server.ask(f"/{address}")).status for address in files} == {200}
+    assert {(await server.ask(f"{page}{address}")).status for address in files} == {200}
 
 
 @pytest.mark.parametrize(
