@@ -9,8 +9,8 @@ or if its duration follows from an energy, it allows shortened windows: a window
 the plan's duration, for example because some prices are still unknown. Then `decide` may add the missing time later in
 the span.
 
-A plan that covers all hours below or above a price limit has no fixed duration. Each call of `decide` keeps the pieces
-of the plan's window that have begun, and chooses the later pieces again.
+A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
+call of `decide` chooses the later pieces again, and may end the running piece early.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
@@ -264,7 +264,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Keep the pieces that have begun, and choose the later pieces again with the newest prices."""
+    """Choose the later pieces again with the newest prices, and let the running piece end early if necessary."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back to a time before the window
         return run

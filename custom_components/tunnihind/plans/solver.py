@@ -8,17 +8,17 @@ the prices.
 A job in one piece gets the cheapest window of the job's whole duration. If no window of the whole duration fits, the
 job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length, and the number of pieces may be limited. If no solution has the
-job's whole duration, the longest solution is chosen. Among equally long solutions, the cheapest is chosen. Among
-equally cheap solutions, fewer pieces are preferred. If two equally cheap solutions have equally many pieces, earlier
-quarters are preferred. Two pieces without a gap between them count as one piece.
+A solution for a split job consists of pieces. Each piece has at least a given length, and the number of pieces may be
+limited. If no solution has the job's whole duration, the longest solution is chosen. Among equally long solutions, the
+cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two equally cheap solutions have
+equally many pieces, earlier quarters are preferred. Two pieces without a gap between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
-price is the average price of the cheapest equally long solution in the whole span, including past hours. If the least
-average price left out past hours, the window could be put off again and again while the best hours pass. Among the
-solutions within the tolerance, the solution that ends first is chosen. If several of them share the earliest end, or if
-no solution is within the tolerance, the rules for jobs without a tolerance apply.
+price is the average price of the cheapest solution of the same length in the whole span, including past hours. If the
+least average price left out past hours, the window could be put off again and again while the best hours pass. Among
+the solutions within the tolerance, the solution that ends first is chosen. If several solutions share the earliest end,
+or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
 
 If `prefer_latest` is true, late solutions are preferred to early solutions: among the solutions within the tolerance,
 the solution that starts last is chosen.

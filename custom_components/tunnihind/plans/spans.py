@@ -15,7 +15,7 @@ chosen, no span is longer than one day.
 
 If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
 days on which spans open. If the clock change in spring leaves no time between the start and the end of a span, the plan
-does not have this span. For example, a span from 03:30 to 04:00 would begin at 04:30 and end at 04:00.
+has no span on that day. For example, a span from 03:30 to 04:00 would begin at 04:30 and end at 04:00.
 """
 
 from collections.abc import Iterator

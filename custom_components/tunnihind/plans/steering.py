@@ -19,7 +19,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change to a plan that leaves the plan's form as it is.
+    """A change to a plan. The plan's form stays as it is.
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
@@ -58,10 +58,12 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan with `change` applied.
 
-        Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, if
-        `change` sets a duration although the plan's energy determines the duration, or if the form has an energy, but
-        the changed plan has neither an energy nor a duration. Also raises PlanError if `must_fit` is true, and `change`
-        has values or cleared fields that leave the plan too little time to run.
+        Raises ValueError if the changed settings are not valid. Also raises PlanError in these cases:
+
+        - `change` sets and clears the same field.
+        - `change` sets a duration, but the plan's energy determines the duration.
+        - The form has an energy, but the changed plan has neither an energy nor a duration.
+        - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")
