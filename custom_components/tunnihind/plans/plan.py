@@ -1,29 +1,24 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at the start of each quarter of an hour, or more often. The result of each call of `decide` is an
-argument of the next call.
+`decide` is called at the start of each quarter of an hour, and after each change of prices or plans. Until a window
+begins, each call searches for the best window again with the newest prices. After the end of a window, `decide`
+searches in the spans that open later.
 
-Until a window begins, each call of `decide` searches for the best window again with the newest prices. Once a window
-of a fixed duration has begun, changes of prices or settings don't move it. After the end of a window, `decide` plans
-the next occurrence.
+If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the plan is split,
+or if its duration follows from an energy, it allows shortened windows: a window may begin although it is shorter than
+the plan's duration, for example because some prices are still unknown. Then `decide` may add the missing time later in
+the span.
 
-If prices are published late, a window may begin although it is shorter than the plan's duration. Then `decide` may add
-time to the window later in the span. Without the added time, missing prices at midnight could leave a boiler cold.
-
-A plan that covers all hours below or above a price limit has no fixed duration. For a plan without a fixed duration,
-each call of `decide` keeps the pieces that have begun and chooses the later pieces again. If some prices of the window
-were predicted, a published price beyond the price limit ends the running piece early. Each piece lasts at least
-`min_piece_s` seconds. If a piece continues into the next span, its time in both spans counts towards `min_piece_s`.
+A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
+call of `decide` chooses the later pieces again, and may end the running piece early.
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
-If `days` is more than 1 and the present occurrence has too little time left, the plan may wait for a later occurrence.
-A plan waits only if a later occurrence may have room for the plan's whole duration.
+If `days` is more than 1 and the rest of a span is too short for the whole duration, the plan may wait for a later span.
 
-A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
-ahead. While the plan is off, it may miss pieces of its window. If the plan allows shortened windows, `decide` adds
-other time for the missed pieces. If the plan does not allow shortened windows, `decide` adds no time, so that the
-device does not start again after its window.
+A plan that is switched off stops at once. If the plan is switched on again, it continues with the pieces that are still
+ahead. If the plan allows shortened windows, `decide` may add other time for the missed pieces. If the plan doesn't
+allow shortened windows, `decide` adds no time, so that the device doesn't start again after its window.
 
 If the clock is set back to a time within the span of a window that has begun, `decide` keeps the window. If the clock
 is set back to a time before the window's span, `decide` ignores the window.
@@ -44,8 +39,7 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences in the next 8 days, because hardly any price beyond 8 days is known. Even a weekly plan
-# has at least one occurrence in 8 days.
+# Even a weekly plan has a span in 8 days, and hardly any price beyond 8 days is known.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -54,26 +48,26 @@ class Status(StrEnum):
     """The status of a plan."""
 
     PLANNED = "planned"
-    """A window or its next piece is ahead."""
+    """The window, or its next piece, has not begun yet."""
     RUNNING = "running"
     DONE = "done"
-    """The window of the present span has run, or the device needs no energy."""
+    """No window is ahead, and the window of the present span has run or the device needs 0 kWh."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
     BELOW_CAP = "below_cap"
     SWITCHED_OFF = "switched_off"
     OFF = "off"
-    """The plan has no window, and no occurrence before the end of tomorrow."""
+    """The plan has no window, and no span before the end of tomorrow."""
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call of `decide` or `switched_off` for this plan, or None at the first call. A
-    window that has begun remains the result until it ends. After that, the result is the window of the first occurrence
-    in which a window is possible, unless the plan waits for a later occurrence. If no window is possible, the result is
-    the reason of the first occurrence with enough time, or `TOO_LITTLE_TIME` if no occurrence has enough time.
+    `last` is the newest result of `decide` or `switched_off` for this plan, if there is one. A window that has begun
+    remains the result until it ends. Otherwise, the result is the window of the first span in which a window is
+    possible, unless the plan waits for a later span. If no window is found, the result is the reason of the first span
+    with enough time, if there is such a span.
     """
     run = _last_run(timeline, last, now)
     if run is not None:
@@ -116,7 +110,11 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the whole span had room for a longer window, and the whole duration may fit into a later span."""
+    """Return whether the plan should wait for a span in `later` instead of using the shortened `window`.
+
+    The plan should wait if the whole span of `window` has room for a longer window, and the plan's whole duration may
+    fit into a later span that closes by `last_close`.
+    """
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -140,7 +138,7 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the result of the previous call of `decide` or `switched_off` for this plan, or None at the first call.
+    `last` is the newest result of `decide` or `switched_off` for this plan, if there is one.
     """
     run = _last_run(timeline, last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
@@ -167,9 +165,9 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    This function doesn't check whether a window has already run in `span`. If `goes_on` is true, a piece is already
-    running when the span opens, and its rest may be shorter than `min_piece_s`. `goes_on` has no effect if the span
-    opened before `now`, or if the plan has a fixed duration.
+    This function doesn't check whether a window has already run in `span`. `goes_on` matters only for plans without a
+    fixed duration, and only if the span opens at or after `now`. If `goes_on` is true, a piece is already running when
+    the span opens, and the rest of this piece may be shorter than `min_piece_s`.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -197,7 +195,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
 def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | None:
     """Return the newest window that has run, or is running at `now`.
 
-    If there is no such window, or the clock was set back to a time before its span, return None.
+    If there is no such window, or if the window's span opens after `now` because the clock was set back, return None.
     """
     if isinstance(last, Decision) and last.locked:
         run: Decision | None = last
@@ -211,13 +209,13 @@ def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | 
 
 
 def _resumed(timeline: Timeline, run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """After a plan is switched on again, add the pieces that are still ahead to its window."""
+    """Return the window of a plan that is switched on again, with the pieces of `rest` that are still ahead."""
     pieces = _joined(run.pieces, _after(rest, now))
     return _averaged(timeline, replace(run, pieces=pieces, shortened=_length(pieces) < run.asked_s))
 
 
 def _averaged(timeline: Timeline, window: Decision) -> Decision:
-    """Return the window with the average price and the forecast share of its pieces.
+    """Compute the window's average price and forecast share again.
 
     If a price is unknown, both stay as they were.
     """
@@ -232,10 +230,10 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 
 
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Add time to a shortened window if its span has room."""
+    """Add the missing time to a shortened window, as far as the plan and the rest of the span allow."""
     had_s = _length(run.pieces)
-    # The missing time is computed from the plan's duration at the window's start, because the plan's duration falls
-    # while a car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
+    # The missing time is computed from `asked_s`, because the plan's duration falls while a car charges. The missing
+    # time is rounded down, because a restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0 or settings.needs_nothing:
@@ -266,7 +264,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Keep the pieces that have begun, and choose the later pieces again with the newest prices."""
+    """Choose the later pieces again with the newest prices, and let the running piece end early if necessary."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back to a time before the window
         return run
@@ -283,7 +281,11 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 
 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return the end of a piece that has begun. A published price beyond the price limit ends a piece early."""
+    """Return the end of a piece that has begun.
+
+    If some prices of the window were predicted, the piece ends early at a published price beyond the price limit. The
+    piece still lasts at least `min_piece_s` seconds.
+    """
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -331,10 +333,10 @@ def _pieces(
 def _all_by_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
 ) -> tuple[Piece, ...]:
-    """Return all time within `bounds` in which the plan may run, as pieces in chronological order.
+    """Return all pieces within `bounds` in which the plan may run, in chronological order.
 
     `bounds` must end at the end of a span. If the last piece continues into the next span, its time in both spans
-    counts towards `min_piece_s`. If a span ends in the middle of a quarter-hour, no piece uses that quarter-hour.
+    counts towards `min_piece_s`. If a span ends within a quarter-hour, no piece uses that quarter-hour.
     """
     opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
     until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)
@@ -396,7 +398,10 @@ def _decision(
 
 
 def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_s: int) -> Cost | None:
-    """Return the cost of a window. `asked_s` is the plan's duration in seconds when the window was chosen."""
+    """Return the cost of a window, or None if the plan has no energy or a price is unknown.
+
+    `asked_s` is the plan's duration in seconds when the window was chosen.
+    """
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
     # A car that has begun to charge needs less energy now, but the window's cost includes the energy charged before.

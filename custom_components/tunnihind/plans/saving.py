@@ -20,10 +20,12 @@ weight is negative. The variance of the saving below its median has the same for
 of prices above and below p50 exchanged.
 
 The coefficients of rho were fitted by least squares to the mean correlation of standardised forecast errors for each
-distance from 0 to 59 hours. To fit rho, the model made a walk-forward forecast of 71 hours at 09:00 UTC on each day
-from July 2024 to June 2025. The benchmark `tests/benchmarks/bench_saving.py` checked p10, p90 and the chance of a
-positive saving for many kinds of plans: 24 thousand windows in each of two half-years, with 48 hours of forecast. The
-table gives the percentage of actual savings and prices that lay between p10 and p90:
+distance from 0 to 59 hours. The errors came from walk-forward forecasts of 71 hours, made at 09:00 UTC on each day from
+July 2024 to June 2025.
+
+The benchmark `tests/benchmarks/bench_saving.py` checked the savings of 24 thousand windows in each of two half-years.
+The windows were of many kinds of plans, with forecasts of 48 hours. The table gives the percentage of actual savings
+and prices that lay between p10 and p90:
 
     July to December     2024   2025
     savings               75%    81%
@@ -31,9 +33,9 @@ table gives the percentage of actual savings and prices that lay between p10 and
     24-hour averages      76%    81%
 
 The interval of a saving is as reliable as the forecast's intervals, which were too narrow in 2024. `bench_saving.py`
-sorted its windows by their chance of a positive saving into six groups with mean chances from 56% to 99%. It compared
-each group's mean chance with the percentage of its windows that saved money. The two differed by at most 2 percentage
-points in 2025, and by at most 6 in 2024.
+also sorted the windows by their chance of a positive saving into six groups with mean chances from 56% to 99%. In each
+group, the mean chance and the percentage of windows that saved money differed by at most 2 percentage points in 2025,
+and by at most 6 in 2024.
 
 The chance, p10 and p90 of a saving could also be computed from the server's 20 price paths, but the price paths are no
 better than the formulas of this module. `bench_scenarios.py --plans` compared the price paths with the formulas on
@@ -44,10 +46,6 @@ every fifth day from July 2025 on, and on every fourth day from September 2024 o
     Brier score of the chances, price paths             .100        .105
     savings between p10 and p90, formulas                76%         83%
     savings between p10 and p90, price paths             71%         81%
-
-On average, the formulas and the price paths differed by .04 in a window's chance of a positive saving, and by .6
-cents/kWh in p10 and p90 of the saving. Averaged over all windows, the chance by the formulas and the chance by the
-price paths differed by less than .01.
 """
 
 import math
@@ -102,8 +100,8 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Return the saving of a window, compared with one piece of equal length that starts at `at_once` (UTC seconds).
 
-    If any needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
-    chance are zero.
+    If a needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
+    chance are 0.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}

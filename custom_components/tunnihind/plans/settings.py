@@ -49,9 +49,9 @@ class Kind(StrEnum):
     """The hours that a plan looks for."""
 
     CHEAPEST = "cheapest"
-    """The cheapest hours, for the wanted duration."""
+    """The cheapest window that has the plan's duration."""
     DEAREST = "dearest"
-    """The most expensive hours, for the wanted duration. The device should not run in these hours."""
+    """The most expensive window that has the plan's duration. The device should not run in this window."""
     BELOW = "below"
     """All hours at or below the price limit."""
     ABOVE = "above"
@@ -85,8 +85,7 @@ class Horizon(StrEnum):
     CAUTIOUS = "cautious"
     """Settled prices, and cautious percentiles of predicted prices.
 
-    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile. So a plan prefers a
-    predicted price to a settled price only if the cautious percentile is better.
+    A plan for low prices uses the 90th percentile, and a plan for high prices uses the 10th percentile.
     """
 
 
@@ -95,17 +94,17 @@ class PlanSettings:
     """The settings of one plan.
 
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
-    `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a multiple of a
-    quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan covers all hours below or above
-    a price limit. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces.
-    If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be, or
-    on which a span without a deadline may open. In `weekdays`, Monday is 0. `weekdays` contains at least one day.
-    `days` is the number of days among which the plan may choose.
+    `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
+    `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit. If the
+    plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces. If `max_starts` is
+    None, any number of pieces is allowed. `weekdays` are the days of the plan's deadlines, or of the starts of its
+    spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts at most
+    `days` days.
 
-    `price_cap` is the limit for the household price, in EUR/kWh: a plan for low prices uses no hour above the limit,
-    and a plan for high prices uses no hour below the limit. Windows count as equally good if their average prices
-    differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines the choice among equally
-    good windows. `meter` is the entity that measures the device's energy or power.
+    `price_cap` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
+    high prices may use. Windows count as equally good if their average prices differ from the best average price by at
+    most `tolerance` (EUR/kWh). `prefer` determines the choice among equally good windows. `meter` is the id of the
+    entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -128,8 +127,9 @@ class PlanSettings:
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
         """Read the settings from the data of a plan's form.
 
-        The units of the form are minutes, kWh, kW and c/kWh. Times of day are strings like "07:00:00". Days are names
-        from `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field.
+        The units of the form are minutes, kWh, kW and c/kWh. Times of day are strings like "07:00:00". Weekdays are
+        names from `WEEKDAYS`. Missing optional fields get their defaults. Raises a ValueError that names the wrong
+        field.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(

@@ -1,36 +1,35 @@
 """Finds the cheapest time for a device to run, with an exact search.
 
-Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within its
-bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
-of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates the prices.
+Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within the
+given bounds. A period is used only if its price is known and `price_of` doesn't return None. Prices are rounded to
+whole millionths of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates
+the prices.
 
-If a job must run in one piece, it gets the cheapest window that lasts for the job's whole duration without a gap. If no
-window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
+A job in one piece gets the cheapest window of the job's whole duration. If no window of the whole duration fits, the
+job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, the pieces of
-a solution last for the job's duration. If there is too little time for the job's duration, the longest solution is
-chosen. Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred.
-If two equally cheap solutions have equally many pieces, earlier quarters are preferred. Two pieces without a gap
-between them count as one piece.
+A solution for a split job consists of pieces. Each piece has at least a given length, and the number of pieces may be
+limited. If no solution has the job's whole duration, the longest solution is chosen. Among equally long solutions, the
+cheapest is chosen. Among equally cheap solutions, fewer pieces are preferred. If two equally cheap solutions have
+equally many pieces, earlier quarters are preferred. Two pieces without a gap between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
-price is the average price of the cheapest solution in the whole span, including past hours. If the least average price
-left out past hours, the window could be put off again and again while the best hours pass. Among the solutions within
-the tolerance, the solution that ends first is chosen. If several of them share the earliest end, or if no solution is
-within the tolerance, the rules for jobs without a tolerance apply.
+price is the average price of the cheapest solution of the same length in the whole span, including past hours. If the
+least average price left out past hours, the window could be put off again and again while the best hours pass. Among
+the solutions within the tolerance, the solution that ends first is chosen. If several solutions share the earliest end,
+or if no solution is within the tolerance, the rules for jobs without a tolerance apply.
 
 If `prefer_latest` is true, late solutions are preferred to early solutions: among the solutions within the tolerance,
 the solution that starts last is chosen.
 
-The search divides time into equally long steps. A step may be longer than a quarter of an hour, but all bounds, lengths
-and times of price changes must be multiples of the step. If a job has no tolerance, the pieces of the best solution
-never begin or end within a step. If pieces began or ended within a step, moving two starts or ends by a quarter of an
-hour would make the solution cheaper, or earlier at the same cost. If a job has a tolerance, each step is a quarter of
-an hour long, because the best solution may begin or end at any quarter of an hour.
+The search divides time into equally long steps. If a job has no tolerance, a step may be longer than a quarter of an
+hour. All bounds, durations and times of price changes are multiples of the step, so the pieces of the best solution
+never begin or end within a step. If a job has a tolerance, each step is a quarter of an hour long, because the best
+solution may begin or end at any quarter of an hour.
 
 While prices don't change, a planned window doesn't move: as time passes, some solutions become impossible, but no new
-solutions appear. Until prices change, the whole span is searched only once, because the result is cached.
+solutions appear.
 """
 
 import math
@@ -53,11 +52,12 @@ type PriceOf = Callable[[Period], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The required running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
+    """The running time that a device needs, and how it may be split.
 
-    If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. If the average prices of several solutions exceed the least average price by at most
-    `tolerance` (EUR/kWh), the earliest solution is chosen, or the latest if `prefer_latest` is true.
+    Lengths are multiples of a quarter of an hour, in seconds. If `min_piece_s` is None, the device runs in one piece of
+    the whole duration. If `most_pieces` is None, any number of pieces is allowed. An early solution is preferred even
+    if its average price is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is true,
+    a late solution is preferred instead.
     """
 
     duration_s: int
@@ -95,10 +95,10 @@ def cheapest(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds` in chronological order.
 
-    If no piece fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the start
-    of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
-    begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`. Callers must
-    not combine `goes_on` with `prefer_latest`.
+    If no solution fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the
+    start of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when
+    `bounds` begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`.
+    Callers must not combine `goes_on` with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
@@ -130,10 +130,10 @@ def _cheapest_from(
 def all_usable(
     timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds` as pieces in chronological order.
+    """Return the usable time within `bounds` as pieces of at least `min_piece_s` seconds, in chronological order.
 
-    Time is usable if `price_of` returns a price for its period. Each piece lasts at least `min_piece_s` seconds. If
-    `goes_on` is true, a piece is already running when `bounds` begins, and its rest may be shorter.
+    Time is usable if `price_of` returns a price for its period. If `goes_on` is true, a piece is already running when
+    `bounds` begins, and the rest of this piece may be shorter than `min_piece_s`.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -153,7 +153,7 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # There are no steps after the last known price, because `bounds` may end years later.
+    # The steps end at the last known price, because `bounds` may end years later.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -175,8 +175,8 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs two cache entries: one for its whole span, and one for the remaining time of the span. The cache has room
-# for the entries of ten plans with their old prices and with their new prices.
+# The cache has room for about 30 plans. A plan mostly needs two entries: one for its whole span, and one for the
+# remaining time of the span.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
@@ -198,7 +198,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search has no limit on pieces, because this is faster, and its result often keeps to the limit anyway.
+    # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -239,8 +239,8 @@ class _Search:
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best pieces, and the number of pieces to compare with the job's limit.
 
-        If the job has a tolerance, its limit on pieces also applies to the cheapest solution of the whole span. Then
-        the second result is the larger number of pieces of the two solutions.
+        If the job has a tolerance, the limit applies to two solutions: the best pieces, and the cheapest solution of
+        the whole span. Then the second result is the larger number of pieces of these two solutions.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

@@ -1,23 +1,21 @@
-"""Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
+"""Computes the spans of a plan. In each span, one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
-change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. If the
-clock changes during a span of one day, the span has 23 or 25 hours.
+change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts.
 
 This paragraph describes the spans of plans with `days` = 1. If a plan has neither an earliest time nor a deadline, each
 span is a whole day. If a plan has only an earliest time, each span ends one day after its start, at the same time of
 day. If a plan has only a deadline, each span begins one day before its deadline, at the same time of day. If a plan has
 an earliest time and a deadline, each span begins at the earliest time and ends at the next deadline.
 
-If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. If `days` is 2 or 3, a
-span without a deadline closes one or two days later than with `days` = 1. Spans never overlap. If the plan has a
-deadline, no span opens before the previous deadline. If the plan has no deadline, no span closes after the start of the
-next span. If every day of the week is chosen, no span is longer than one day. `weekdays` are the days of the week on
-which the deadline may be, or on which a span without a deadline may open.
+If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1, and a span without a
+deadline closes one or two days later. But spans never overlap: a span with a deadline never opens before the previous
+deadline, and a span without a deadline never closes after the start of the next span. So if every day of the week is
+chosen, no span is longer than one day.
 
-A span depends only on its date and the plan's settings, not on the present time. If the clock change in spring leaves
-no time between the start and the end of a span, the plan has no occurrence on that day. For example, a span from 03:30
-to 04:00 would begin at 04:30 and end at 04:00.
+If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
+days on which spans open. If the clock change in spring leaves no time between the start and the end of a span, the plan
+has no span on that day. For example, a span from 03:30 to 04:00 would begin at 04:30 and end at 04:00.
 """
 
 from collections.abc import Iterator
@@ -90,7 +88,7 @@ def _ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
 
 
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
-    """Return the nearest of the plan's weekdays after `day`, or before `day` if `step` is negative."""
+    """Return the nearest date on one of the plan's weekdays after `day`, or before `day` if `step` is negative."""
     day += step
     while day.weekday() not in settings.weekdays:
         day += step

@@ -1,8 +1,8 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
-A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
-restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so saving the form does not
-change the switch.
+A change has the same field names and units as the form. A change lasts until it is cleared or replaced, or until the
+form changes. A restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so saving
+the form does not change the switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,13 +19,13 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change to a plan that leaves the plan's form as it is.
+    """A change to a plan. The plan's form stays as it is.
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
     as it is. If `replan` is true, a running window ends, and the plan may get a new window in the present span. If
-    `must_fit` is true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`,
-    because an entity changes only one field at a time. Between two changes, a plan may have too little time to run.
+    `must_fit` is true, values that leave the plan too little time to run are refused. Entities don't set `must_fit`,
+    because an entity changes only one field at a time, and the plan may have too little time until the next change.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -58,10 +58,12 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan with `change` applied.
 
-        Raises ValueError if the changed settings are not valid. Raises PlanError if a field is both set and cleared, or
-        if `change` sets a duration although the plan's energy determines the duration. Also raises PlanError if the
-        form has an energy, but the changed plan has neither an energy nor a duration. If `must_fit` is true, a change
-        of values that leaves the plan too little time to run raises PlanError too.
+        Raises ValueError if the changed settings are not valid. Also raises PlanError in these cases:
+
+        - `change` sets and clears the same field.
+        - `change` sets a duration, but the plan's energy determines the duration.
+        - The form has an energy, but the changed plan has neither an energy nor a duration.
+        - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")

@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """How a household is billed for the electricity that it buys.
 
-    `billed_by` is the length of a billing period. `levels_by` is the length of the periods for which price levels and
-    ranks are computed.
+    `billed_by` is the length of the periods whose prices the household pays. `levels_by` is the length of the periods
+    for which price levels and ranks are computed.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -62,9 +62,9 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts in EUR/kWh that the buyer deducts from the market price.
+    """The amounts in EUR/kWh that the buyer deducts from the market price from `valid_from` on.
 
-    The deductions apply from `valid_from` on. If `valid_from` is None, the deductions have always applied.
+    If `valid_from` is None, the deductions have always applied.
     """
 
     valid_from: date | None = None
@@ -85,7 +85,7 @@ class SellingContract:
     def price(self, eur_mwh: float, start: int) -> float:
         """Return the selling price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
-        `eur_mwh` is the market price. The result has 4 decimals.
+        `eur_mwh` is the market price. The result has 4 decimals. Before the first deductions, nothing is deducted.
         """
         day = local(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
@@ -96,7 +96,7 @@ class SellingContract:
 def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
     """Read the selling contract from the entry's options.
 
-    The options contain the deductions in cents. If the household sells nothing, return None.
+    The options contain the deductions in c/kWh. If the household sells nothing, return None.
     """
     contract = options.get(SELLING)
     if not contract:

@@ -10,7 +10,7 @@ TALLINN: Final = ZoneInfo("Europe/Tallinn")
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A calendar day of 23, 24 or 25 hours in Tallinn time, from `start` until just before `end` (UTC seconds)."""
+    """A calendar day in Tallinn time, [start, end) in UTC seconds. The day has 23, 24 or 25 hours."""
 
     date: date
     start: int
@@ -37,7 +37,7 @@ def instant_of(day: date, wall: time) -> int:
 
 
 def day_of(day: date) -> Day:
-    """Return the start and the end of the calendar day `day`."""
+    """Return the calendar day `day` with its start and end."""
     return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
 
 

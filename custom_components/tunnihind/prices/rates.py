@@ -1,7 +1,7 @@
-"""Reads the network and state fees in Estonia from `rates.json`, with the dates on which the fees apply.
+"""Reads `rates.json`, the table of network rates and other fees in Estonia by date.
 
-The server reads `rates.json` too. All rates are in c/kWh without VAT. When a rate changes, add `until` to the old entry
-and add a new entry.
+The server reads `rates.json` too. All rates in the table are in c/kWh without VAT. When a rate changes, add `until` to
+the old entry and add a new entry.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# Most fees change once a year, so a rate that was last checked more than a year ago may be wrong.
+# Most fees change once a year, so a rate whose source was last read more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
@@ -73,13 +73,13 @@ class DatedRate[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate ended before `day`, or was last checked more than a year before `day`."""
+        """Return whether the rate ended before `day`, or `is_old_on` is true for `day`."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was last read more than a year before `day`.
 
-        If the household compared the rate with an invoice on `compared_on`, the source counts as read on this day.
+        If the household compared the rate with an invoice on `compared_on`, the source counts as read on that day too.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -97,17 +97,17 @@ NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = {
     Package(name): [_dated_rate(row, lambda times: NetworkRates(**times)) for row in rows]
     for name, rows in _TABLE["network"].items()
 }
-"""The transmission rates of each package. The oldest entry comes first."""
+"""The transmission rates of each package. The oldest entry of each package comes first."""
 
 FEES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
     Part(name): [_dated_rate(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
-"""The charges of the state and the system operator. The oldest entry comes first."""
+"""The fees of the state and the system operator. The oldest entry of each fee comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """The rates of the network packages and of the state fees in a zone.
+    """The rates of the network packages and of the fees in a zone.
 
     If the table `rates.json` has no rates for the zone, `packages` and `fees` are empty.
     """
@@ -121,7 +121,7 @@ _NO_PRICE_LISTS: Final = PriceLists()
 
 
 def price_lists_of(zone: Zone) -> PriceLists:
-    """Return the price lists for a zone."""
+    """Return the price lists of a zone."""
     return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 

@@ -22,8 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache has room for the charges of all quarter-hours in two weeks, because no screen shows more than two weeks. If
-# the cache had no limit, an import of past years would fill the memory.
+# The cache has room for the charges of all quarter-hours in two weeks, because the card loads two weeks of past prices.
+# If the cache had no limit, an import of past years would use a lot of memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -33,8 +33,8 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If the default VAT rate applies,
-    `vat_rate` is None. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None if the default VAT rate
+    applies. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
     `rates.json` replace the row's figures. `compared_on` is the day on which the household last compared the rates of
     `rates.json` with an invoice.
     """
@@ -60,17 +60,16 @@ class TariffRow:
         return figure
 
 
-# The names of a row's rates in `TariffRow` and in the entry's options. The options lack the rates for which the
-# household's form doesn't ask.
+# The names of a row's rates, in `TariffRow` and in the entry's options. A row in the options may lack some rates.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A part of the price at one instant.
+    """One part of the household price at one instant.
 
-    `eur_kwh` is the amount in EUR/kWh. `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already
-    includes VAT, `vat_rate` is 0. If `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
+    `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If the
+    rate comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
     nearest known rate.
     """
 
@@ -81,7 +80,7 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT in EUR/kWh that is added to this part of the price."""
+        """The VAT in EUR/kWh that is added to `eur_kwh`."""
         return self.eur_kwh * self.vat_rate
 
 
@@ -89,8 +88,8 @@ class Charge:
 class Charges:
     """All charges that are added to the market price at one instant.
 
-    `vat_rate` is the VAT rate on the market price, as a fraction. `is_entered` is false before the date of the
-    household's first row of fees.
+    `vat_rate` is the VAT rate on the market price, as a fraction. `is_entered` is false if the household's first row of
+    fees applies only from a later date on.
     """
 
     vat_rate: float
@@ -124,10 +123,11 @@ class Charges:
 class Tariff:
     """The fees that a household pays on each date.
 
-    `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
-    is the VAT rate that the server's operator chose for all dates, as a fraction. For rows of fees without a VAT rate,
-    `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is None. The fields from `day_rate_starts` to
-    `holidays_at_night_rate` apply only to the package `OWN`.
+    `rows` are in the order of their dates. `zone` is the zone whose VAT law and public holidays apply.
+    `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. For rows of fees
+    without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is None. If `fees_include_vat`
+    is true, the figures of the rows include VAT. The fields from `day_rate_starts` to `holidays_at_night_rate` apply
+    only to the package `OWN`.
     """
 
     zone: Zone = Zone.EE
@@ -145,15 +145,14 @@ class Tariff:
         """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
         `eur_mwh` is the market price. The result has 4 decimals. If `rates.json` has no rate for the date, the nearest
-        known rate applies, so that devices always get a price. `charges(start).unknown_parts` lists the parts of the
-        price whose rates are unknown.
+        known rate applies, so that devices always get a price.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
         """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
-        The price is for statistics, which contain only known prices. So if a fee is unknown, return None.
+        If `charges(start).are_known` is false, return None, because statistics contain only known prices.
         """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
@@ -194,7 +193,10 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate on `day` as a fraction, for rows of fees that don't state a VAT rate."""
+        """Return the VAT rate on `day` as a fraction, for rows of fees that don't state a VAT rate.
+
+        `on_network` selects the rate on network and state fees, which may differ from the rate on electricity.
+        """
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)
