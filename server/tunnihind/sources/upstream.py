@@ -232,8 +232,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. If spaces replace the zero bytes,
-            # `without` finds the secret and hides it.
+            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. Spaces replace the zero bytes, so
+            # that `without` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
