@@ -1,9 +1,9 @@
 """Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
 Elements are found by their local name, because their namespace contains a version number that changes. The length of a
-Period comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. If the curve type is
-A03, a document leaves out each Point with the same value as the previous Point. Points may be in any order. Values
-before the first Point are unknown.
+Period comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. Points may be in any
+order. If the curve type is A03, a missing Point has the value of the Point before it. All other missing values are
+unknown.
 """
 
 import math
@@ -23,10 +23,10 @@ SOURCE: Final = "entsoe"
 
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""A leap year has 35,136 quarters."""
+"""The most Points in a Period. A leap year has 35,136 quarters."""
 
 _MAX_ELEMENTS: Final = 250_000
-"""90 days of quarters have 26,000 elements for each auction and resolution."""
+"""The prices of 90 days in quarters have about 28,000 elements for each auction."""
 _MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
@@ -53,15 +53,15 @@ class Period:
 class TimeSeries:
     """One time series of a document.
 
-    `attributes` maps the local name of each simple child element to its text. The text of the nested element
-    MktPSRType/psrType is there too, as `psrType`.
+    `attributes` maps the local names of child elements to their texts. Elements without text are left out. The
+    attribute `psrType` has the text of the nested element MktPSRType/psrType.
     """
 
     attributes: dict[str, str]
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return the text of an attribute. If the attribute is missing, return None."""
+        """Return the text of an attribute, or None if the attribute is missing."""
         return self.attributes.get(name)
 
 
@@ -83,10 +83,10 @@ class Acknowledgement:
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Parse a document. `redact` is applied to the text of each element.
+    """Parse a document, and apply `redact` to the text of each element.
 
-    Raises BadAnswer if the body is not a valid market document, is too large or too deep, or contains a DOCTYPE
-    declaration.
+    Raises BadAnswer if the body is not a valid market document, has too many or too deeply nested elements, or contains
+    a DOCTYPE declaration.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
@@ -105,7 +105,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds an XML tree of limited size and depth, without attributes. `redact` is applied to each element's text."""
+    """Builds an XML tree of limited size and depth, and drops XML attributes."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

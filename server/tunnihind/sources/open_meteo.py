@@ -2,10 +2,10 @@
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
 forecasts come from the same model, so that the price model is trained on the kind of data that it later uses. Each run
-is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours after its
-initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API gives no recent
-run, Open-Meteo's forecast API is used. The forecast API gives the newest values of the same weather model, but doesn't
-say which run each value comes from.
+is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A run from `archived` counts as issued 6 hours
+after its initialisation. A run from `current` counts as issued when it was fetched. If `current` gets no recent run, it
+uses Open-Meteo's forecast API, unless the service limits requests. The forecast API gives the newest values of the same
+weather model, but doesn't say which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -41,30 +41,30 @@ RUNS_SINCE: Final = date(2024, 3, 14)
 
 RUN_EVERY_S: Final = 6 * HOUR_S
 KNOWN_AFTER_S: Final = 6 * HOUR_S
-"""The time from a run's initialisation until it counts as known.
+"""A run is not requested until this many seconds after its initialisation.
 
-The service documents 4 to 6 hours for global models.
+The service's documentation gives a delay of 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""Each request asks for this many days of weather. The price forecast covers at most eight days after today. One more
-hour is needed, because the service labels an hour's mean with the end of the hour."""
+"""Each request asks for this many days of weather. The price forecast reaches at most eight days after today, and the
+newest run may be from yesterday."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
-"""The seconds that the runs of 00 and 12 UTC cover."""
+"""The seconds that a complete answer for a run of 00 or 12 UTC covers."""
 _SHORT_RUN_S: Final = 144 * HOUR_S
-"""The seconds that the runs of 06 and 18 UTC cover."""
+"""The seconds that a complete answer for a run of 06 or 18 UTC covers."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""A run counts as complete if at most this many seconds are missing at its end. The last values of a run are 6 hours
-apart."""
+"""A run counts as complete if at most this many seconds are missing at its end, because the weather model's last values
+are 6 hours apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
-run counts as complete."""
+run counts as complete even if its last days are missing."""
 _CANDIDATES: Final = 4
-"""At most this many of the newest runs are requested. A day has four runs."""
+"""`current` requests at most this many of the newest runs. A day has four runs."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
-"""The shortest time in seconds from an answer of the forecast API to the next request, while no run is available."""
+"""While no run is available, the forecast API's values are fetched at most once in this many seconds."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -78,7 +78,10 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class PointAnswer(Struct):
-    """The hourly values at one point, by variable. `hourly["time"]` contains the hours' instants in unix seconds."""
+    """The hourly values at one point and their units, by variable.
+
+    `hourly["time"]` contains the hours' instants in unix seconds.
+    """
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -95,7 +98,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
-    """With 14 points, these requests use nearly half of the free service's limits per hour and per day."""
+    """With 14 points, the back-fill uses nearly half of the calls that the free service allows per hour and per day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -125,9 +128,10 @@ class OpenMeteo:
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest available run of the weather model.
 
-        If an earlier call has already returned the newest available run, return an empty mapping. The issue time of a
-        run is the time at which the server received the run. If none of the four newest runs is available, or a request
-        for a run fails, return the values of the forecast API, at most every 3 hours. Raises SourceError.
+        The issue time of a run is the time at which the run arrives. If an earlier call returned this run, return an
+        empty mapping. If none of the four newest runs is available, or a request for a run fails, return the values of
+        the forecast API. If these values were fetched less than 3 hours ago, return an empty mapping. Raises
+        RateLimited if the service limits requests, and SourceError if the forecast API fails.
         """
         try:
             found = await self._newest_run(now)
@@ -144,8 +148,9 @@ class OpenMeteo:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
         Each run counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete
-        runs that the service may still extend. `archived` pauses after each request, because the service limits calls
-        per minute. The service has no weather runs from before `history_since`. Raises SourceError.
+        runs that the service may still extend, and runs less than 6 hours old. `archived` pauses after each request,
+        because the service limits calls per minute. The service has no runs from before `history_since`. Raises
+        SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -200,7 +205,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return the forecasts of the weather run that was initialised at `run_ts`. Raises RunMissing, SourceError."""
+        """Return the forecasts of the run that was initialised at `run_ts`. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -232,7 +237,7 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer whose hours begin at `start_ts`, or at the start of the UTC day of `start_ts`."""
+        """Parse an answer whose hours begin at `start_ts`, or at 00 UTC of the same day."""
         locations = parse_point_answers(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -253,7 +258,7 @@ class OpenMeteo:
 
 
 def newest_known_run(now: float) -> int:
-    """Return the instant at which the newest run known at `now` was initialised."""
+    """Return the initialisation time of the newest run that is at least 6 hours old at `now`, in unix seconds."""
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
@@ -302,7 +307,7 @@ def _values(
 
 
 def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether each series of a run ends at most `_NEARLY_S` seconds before the end of the run."""
+    """Return whether a run has any series, and each ends at most `_NEARLY_S` seconds before the end of the run."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
     ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S

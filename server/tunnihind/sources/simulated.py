@@ -100,16 +100,16 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weights with which daily errors add up to a forecast's error, shape (days, instants).
+    """Return the weights of the daily errors that add up to a forecast's error, shape (days, instants).
 
-    `lead_s` contains the seconds from the issue of the forecast to each instant. The error at an instant is the
-    weighted sum of daily errors, one for each day from the issue to the instant.
+    `lead_s` contains the seconds from the issue of the forecast to each instant. For example, two and a half days after
+    the issue, the weights are 1, 1, 0.5, 0, 0 and so on.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # Wind and radiation are multiplied by a random factor, so that a true value of zero has a forecast of zero.
+    # Wind and radiation are multiplied by a random factor, so that radiation of zero at night is forecast as zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

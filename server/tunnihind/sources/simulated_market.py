@@ -1,17 +1,17 @@
 """A simulated market with weather, wind and solar power, load, and the coupled prices of four zones.
 
-All values are pure functions of time and a seed, for any instant from 1970 on. The values depend on each other as
+All values depend only on a seed and the time, which may be any instant from 1970 on. The values depend on each other as
 follows, so that a model can learn to forecast the prices.
 
-Wind speed has a lognormal distribution around a seasonal mean. Wind speeds three days apart are almost independent.
-Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
-day. Temperature depends on the season and the hour, and is partly random. Load depends on the local hour, on the day of
-the week, and on temperatures below 15 degrees Celsius.
+Wind speed has a roughly lognormal distribution around a seasonal mean. Wind speeds three days apart are almost
+independent. Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that
+last about a day. Temperature depends on the latitude, the season and the hour, and is partly random. Load depends on
+the local hour, on the day of the week, and on temperatures below 15 degrees Celsius.
 
-Residual load is the load minus wind, solar and constant power, divided by the mean load. A zone's price rises with a
-weighted mean of the Baltic and the Finnish residual load. Each price is multiplied by a factor that changes slowly over
-months. Random noise is added to each price. At midday in summer, the price can be zero or negative. On a cold evening
-without wind, the price is very high.
+Here, residual load is the load minus wind, solar and constant power, divided by the mean load without heating. A zone's
+price rises with a weighted mean of the Baltic and the Finnish residual load. All prices are multiplied by a factor that
+changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero or negative.
+On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# Residual loads as shares of the mean load, and the price in EUR/MWh at each residual load.
+# Residual loads as shares of the mean load without heating, and the price in EUR/MWh at each residual load.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
-"""The time zone of the clocks in all four price zones."""
+"""All four price zones have the same local time."""
 
 # The load in each local hour, as a share of the day's mean load.
 _LOAD_SHAPE: Final = (
@@ -45,13 +45,13 @@ _WEEKEND: Final = 0.92
 _SATURDAY: Final = 5
 
 _DRAWS: Final = 4
-"""The generator Philox yields four numbers at a time. The sum of four has a distribution close enough to normal."""
+"""The generator Philox yields four numbers at a time. Their sum has a distribution close enough to normal."""
 
 
 class Noise:
     """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
-    Each number depends only on the seed, the stream and the time. The generator (Philox) is counter-based, so it can
+    The numbers depend only on the seed and the method's arguments. The generator (Philox) is counter-based, so it can
     compute the numbers for any time directly.
     """
 
@@ -59,13 +59,13 @@ class Noise:
         self._seed = seed
 
     def white(self, stream: str, index: Instants) -> Floats:
-        """Return an independent random number for each value of `index`, in an array of the same shape."""
+        """Return the random number of each index, in the same shape. Different indexes have independent numbers."""
         first = int(index.min())
         values: Floats = self._draw(stream, first, int(index.max()) - first + 1)[index - first]
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return values of a continuous random process at `ts`. Values `2 * knot_s` seconds apart are independent."""
+        """Return values of a continuous random process. Values at least `2 * knot_s` seconds apart are independent."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -89,9 +89,9 @@ class Noise:
 class _Fleet:
     """A zone's load and power plants in MW.
 
-    `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is the constant power of plants
-    without fuel costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the
-    weight of the Baltic residual load in the zone's price.
+    `load_mw` is the mean load of a weekday without heating. `heating_mw` is the extra load for each degree below 15
+    degrees Celsius. `firm_mw` is the constant power of plants without fuel costs. The load and the solar power depend
+    on the weather at the place `city`. `baltic_share` is the weight of the Baltic residual load in the zone's price.
     """
 
     load_mw: float
@@ -112,7 +112,7 @@ _FLEETS: Final[dict[Zone, _Fleet]] = {
 
 
 class SimulatedMarket:
-    """The true weather and prices of the simulation. All `ts` are unix seconds UTC, in arrays of shape (n,)."""
+    """The true weather and prices of the simulation. `ts` contains n instants in unix seconds UTC, shape (n,)."""
 
     def __init__(self, seed: int) -> None:
         self._noise = Noise(seed)
@@ -168,14 +168,14 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the errors that each further day ahead adds to a forecast.
+        """Return random errors for each day that a forecast looks ahead, shape (days, n).
 
-        The errors have variance 1 and shape (days, n).
+        The errors of different days are independent, with mean 0 and variance 1.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _correlated_noise(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return a random process of variance 1, which is similar at all points, and more similar within a zone."""
+        """Return random values with a variance of about 1, similar at all points, and more similar within a zone."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -195,7 +195,7 @@ class SimulatedMarket:
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation, computed without the equation of time."""
+    """Return the sine of the sun's elevation at each `ts`, ignoring the equation of time (up to 17 minutes)."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
     latitude = np.radians(point.latitude)
@@ -211,7 +211,7 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load without heating at `ts`, divided by the mean load of a weekday, shape (n,)."""
+    """Return the load without heating at each `ts`, as a share of the mean load of a weekday."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
@@ -224,7 +224,7 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return a wind farm's power as a share of its capacity, at wind speeds in m/s."""
+    """Return a wind farm's power at each wind speed in m/s, as a share of its capacity."""
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 

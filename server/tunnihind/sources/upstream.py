@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources use this module. This module raises only errors that `tunnihind.errors` defines. Logs and
-commands show the errors, so an error quotes only one line of an answer, and hides the operator's secret. To save
-memory, an error does not keep the whole answer.
+All requests to sources use this module. A failed request raises a SourceError. Logs and commands show the error, so it
+quotes only one line of an answer, and hides the operator's secret. To save memory, an error does not keep the whole
+answer.
 """
 
 import asyncio
@@ -69,18 +69,18 @@ class RecordedAnswer(NamedTuple):
 
 
 answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVar("answer_recorder", default=None)
-"""If this function is set, it is called with every answer before the answer is parsed. Refusals count as answers, but
-redirects that are followed do not."""
+"""If a function is set here, it is called with every answer before the answer is parsed. Refusals count as answers, but
+redirects do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
     """The limits of requests to a source.
 
-    One attempt takes at most `timeout_s` seconds. The time of `give_up_after_s` seconds starts with the first attempt.
-    If an attempt fails after this time, no attempt follows. If a source asks for a pause (Retry-After) of more than
-    `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause after
-    a status 429 without a Retry-After.
+    One attempt takes at most `timeout_s` seconds. If `give_up_after_s` seconds have passed since the first attempt
+    began, a failed attempt is not repeated. If an answer with status 429 or 5xx asks for a pause (Retry-After) of more
+    than `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause
+    after a status 429 without a valid Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -93,10 +93,7 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the User-Agent header for requests to sources.
-
-    If `contact` is not empty, the header includes `contact`.
-    """
+    """Return the User-Agent header for requests to sources."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
@@ -141,10 +138,10 @@ class Upstream:
     ) -> Content:
         """Send a request, and return the result of `read` for the answer.
 
-        The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
-        408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
-        pause, if the status is a 4xx other than 408 and 429, or if the answer is invalid. Raises SourceUnreachable,
-        SourceRefused, RateLimited, BadAnswer, and each SourceError that `read` raises.
+        The status of the answer must be one of `accept`. Within the limits of the policy, the request is retried if the
+        source can't be reached, answers 408, answers 5xx without a Retry-After, or asks for a short pause with 429 or
+        5xx. Other failures are not retried. Raises SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and each
+        SourceError that `read` raises.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -153,7 +150,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Shorten a source's text to one line, and hide the operator's secret."""
+        """Return the beginning of a source's text on one line, with the operator's secret hidden."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -172,10 +169,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error.
-
-        If the source asked for a short pause, return the pause in seconds.
-        """
+        """Return whether to retry after an error, or the pause in seconds if the source asked for a short pause."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -211,8 +205,8 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the address is invalid, if the redirect leads to another host, or if it changes the protocol
-        to anything but https.
+        Raises BadAnswer if the address is invalid, or has another host than `configured`, or if its protocol is neither
+        https nor that of `configured`.
         """
         try:
             url = asked.join(URL(location))
@@ -238,8 +232,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. If spaces replace the zero bytes,
-            # `without` finds the secret and hides it.
+            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. Spaces replace the zero bytes, so
+            # that `without` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))

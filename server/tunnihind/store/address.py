@@ -19,15 +19,15 @@ _SECRETS: Final = re.compile(
 )
 _POSTGRESQL: Final = "postgresql+psycopg"
 _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
-"""Maps the schemes that people write to the driver that the extra `postgresql` installs."""
+"""Maps the schemes of PostgreSQL addresses to the driver that the extra `postgresql` installs."""
 _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
 def parsed(address: str, setting: str = "database-url") -> URL:
     """Parse the address of a database.
 
-    Raises SettingsError if the address is malformed, its driver isn't installed, or its database system isn't
-    supported. The error's text names the setting and hides the password.
+    Raises SettingsError if the address is malformed, or if its database system or driver isn't supported or installed.
+    The error's text names the setting and hides the password.
     """
     try:
         url = make_url(address)
@@ -57,7 +57,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Raise ValueError if some of the password was parsed as the host or as the database's name."""
+    """Raise ValueError if a part of the password was parsed as the host or the database's name."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 

@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
 
 One transaction reads the source database, while another fills the target database and compares the two databases. If
-the copying is interrupted, or if a copied row differs from the source, the target stays empty.
+the copying is interrupted, or if a copied row differs from the source, the target stays without rows.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,8 +27,7 @@ _ALIVE_S: Final = 60
 """If the lease was renewed less than this many seconds ago, its holder counts as running the pipeline."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows progress: the name of the present work, the number of its finished batches, and the number of all its batches.
-"""
+"""Shows progress: the name of the present work, the number of its finished steps, and the number of all its steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,9 @@ class Copied:
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
     """Copy all sound rows of a database, except leases, into an empty database. Compare the copy with the source.
 
-    Raises SettingsError for a malformed address, and SchemaError if the tables of a database are not those of this
-    version of Tunnihind. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if
-    the target isn't empty, or if the copy differs from the source.
+    Raises SettingsError for a malformed address, and SchemaError for unsuitable tables. Raises StoreError if a database
+    can't be used, if a server runs the pipeline on the source, if the target isn't empty, or if the copy differs from
+    the source.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -144,7 +143,7 @@ def _require_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Raise StoreError if a table of the target database has rows."""
+    """Raise StoreError if one of Tunnihind's tables in the target database has rows."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):

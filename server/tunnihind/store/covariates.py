@@ -1,4 +1,4 @@
-"""Stores covariates as they were issued. If a weather model run arrives twice, only its first values are stored."""
+"""Stores covariates as they were issued. If a weather run arrives again, its values are not stored again."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,12 +21,12 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Marks the covariate forecasts that no price forecast uses. Its arguments are arrays with an item for each covariate
-forecast: the number of the covariate, the instant of issue, and whether the forecast comes from a weather model run."""
+"""Returns True for each covariate forecast that no price forecast uses. The arguments are arrays with an item for each
+covariate forecast: a number for its covariate, its instant of issue, and whether it comes from a weather run."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
-issue instant to the start of its weather run, or to None."""
+issue instant to its `IssuedSeries.run_ts`."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
@@ -46,9 +46,9 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        A forecast from a weather model run that is stored already is left out. If a forecast of the same covariate with
-        the same issue time is stored, the known new values overwrite the stored values of their hours. All other stored
-        values stay.
+        A forecast is left out if another forecast of the same covariate from the same weather run is stored. If a
+        forecast of the same covariate with the same issue time is stored, the new values other than NaN replace the
+        stored values of their hours. All other stored values stay.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
@@ -65,9 +65,9 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the forecasts issued at the instants that `superfluous` returns. Return the number of deleted rows.
+        """For each covariate, delete the forecasts issued at the instants that `superfluous` returns.
 
-        Raises StoreError.
+        Return the number of deleted forecasts. Raises StoreError.
         """
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
@@ -92,7 +92,7 @@ class CovariateBook:
         return added
 
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
-        """Return the forecasts that were issued from `since_ts` on, oldest first. Raises StoreError.
+        """Return the forecasts issued from `since_ts` on, or all forecasts if `since_ts` is None. Raises StoreError.
 
         `superseded` returns True for the forecasts to leave out. If one of the other forecasts is damaged, all sound
         forecasts are returned, even superseded ones.
@@ -113,8 +113,8 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
 
-        To save memory, the values of superseded forecasts are not unpacked. If one of the others is damaged, return
-        None.
+        To save memory, the values of superseded forecasts are not unpacked. If one of the forecasts to return is
+        damaged, return None.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -196,7 +196,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group forecasts by the name of the covariate, and sort each group by instant of issue.
 
-    If the database sorted the rows, it would copy the packed values of all rows.
+    The database does not sort the rows, because it would copy the packed values of all rows to do so.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -207,7 +207,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Return `issues` except forecasts whose weather model run is already stored."""
+    """Return `issues` except forecasts from a weather run that is already stored for this covariate."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -223,7 +223,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
         return 0
     kept = _kept(connection, name, issues, rows)
     changed: dict[int, IssuedSeries] = {}
-    added, told_from = 0, []
+    added, changed_at = 0, []
     for issue in issues:
         earlier = changed.get(issue.issued_ts) or kept.get(issue.issued_ts)
         merged, is_new = (issue, np.isfinite(issue.values)) if earlier is None else _merge(earlier, issue)
@@ -231,15 +231,15 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
             changed[issue.issued_ts] = merged
             added += int(is_new.sum())
         if is_new.any():
-            told_from.append(issue.issued_ts)
+            changed_at.append(issue.issued_ts)
     _replace(connection, name, changed.values())
-    if told_from:
-        forget_since(connection, min(told_from))
+    if changed_at:
+        forget_since(connection, min(changed_at))
     return added
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the stored forecasts from the first to the last instant of issue in `issues`, keyed by this instant."""
+    """Return a covariate's stored forecasts from the first to the last issue in `issues`, by instant of issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -255,7 +255,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Overwrite stored values with known new values. Return the merged forecast, and a mask of the changed values."""
+    """Return `kept` overwritten with the values of `issue` other than NaN, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

@@ -20,7 +20,7 @@ type Verb = Literal["read", "write"]
 
 
 class Count(Protocol):
-    """A function that counts the finished transactions of all threads."""
+    """A function that counts finished transactions. Several threads may call it at once."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
         """Count a transaction that was open for `seconds`. `failed` is true if the database caused an error."""
@@ -82,7 +82,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction for writing. Only one such transaction runs at a time. Raises StoreError."""
+        """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:
@@ -113,7 +113,7 @@ class Database:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that this process may write to `tables`. Raises StoreError."""
+        """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
         with self._used(), self._counted("read"):
             self.system.require_rights(tables)
 
@@ -135,7 +135,7 @@ class Database:
     def close(self) -> None:
         """Close all connections, as soon as the open transactions of other threads have ended.
 
-        If `close` did not wait, the thread of a cancelled task might open files in a folder that is being deleted.
+        Without this wait, the thread of a cancelled task could still write files into a folder that is being deleted.
         """
         with self._use:
             self._is_closed = True
@@ -158,7 +158,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count and time the transaction of the `with` block.
+        """Make sure that the database exists, and count and time the transaction of the `with` block.
 
         Turn SQLAlchemy's errors into StoreErrors in plain words.
         """
@@ -172,7 +172,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # the error comes from the caller, not from the database
+            failed = False  # the error usually comes from the caller, not from the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)

@@ -19,9 +19,9 @@ from tunnihind.store.schema import source_health as table
 class SourceHealth:
     """The times of a source's last request and last success, and the last failure since that success.
 
-    Times are in unix seconds UTC. `failures` counts the failures since the last success. If the last request succeeded,
-    `error` is empty. `fault` is an `errors.SourceFault`, or None if the last request succeeded. If a newer version of
-    Tunnihind wrote the row, `fault` may have a value that this version doesn't know.
+    Times are in unix seconds UTC. Before the first success, `ok_ts` is None. `failures` counts the failures since the
+    last success. If the last request succeeded, `error` is empty, and `fault` and `status` are None. If a newer version
+    of Tunnihind wrote the row, `fault` may have a value that `errors.SourceFault` lacks.
     """
 
     source: str
@@ -51,14 +51,14 @@ class HealthBook:
         self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
-        """Record a source's good answer, and return whether the source's previous request failed. Raises StoreError."""
+        """Record a successful request to a source, and return whether the previous one failed. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def record_failure(self, source: str, at: int, error: SourceError) -> None:
-        """Record a source's failure. Raises StoreError."""
+        """Record that a request to a source failed with `error`. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1

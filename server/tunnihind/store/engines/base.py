@@ -17,7 +17,8 @@ from tunnihind.errors import StoreError
 _LOG: Final = logging.getLogger(__name__)
 
 type Recognise = Callable[[Connection], None]
-"""Raises StoreError if a database isn't the opened database or a copy of it, or if this version can't read it."""
+"""Raises StoreError if the connection leads neither to the opened database nor to a copy of it, or if this version of
+Tunnihind can't read the tables."""
 
 
 class System:
@@ -48,7 +49,7 @@ class System:
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
-        """Make sure that the database still exists. Call this method before each access. Raises StoreLost."""
+        """Make sure that the database's file still exists. Call this method before each access. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -66,7 +67,7 @@ class System:
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction like `writing`, with longer time limits. Raises SQLAlchemyError, StoreError."""
+        """Open a transaction like `writing`, but for long work. Raises SQLAlchemyError, StoreError."""
         return self.writing()
 
     @abstractmethod
@@ -74,18 +75,21 @@ class System:
         """Return the time in unix seconds UTC, by the clock that all servers on this database share."""
 
     def announce(self, connection: Connection) -> None:
-        """When the transaction is committed, announce to all servers that the served data have changed."""
+        """If `announces_changes` is true, announce a change to all servers when the transaction is committed."""
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield once when the connection is ready, and again after each announced change. Raises StoreError."""
+        """Yield once when the connection is ready, and again after each announced change. Raises StoreError.
+
+        If `announces_changes` is false, yield nothing.
+        """
         for _ in ():
             yield
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that this process may write to `tables`. Raises StoreError."""
+        """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
-        """Check the database, and describe any damage in `self.damage`. Raises SQLAlchemyError."""
+        """Check an SQLite database for damage, and describe any damage in `self.damage`. Raises SQLAlchemyError."""
 
     @abstractmethod
     def size(self) -> int | None:

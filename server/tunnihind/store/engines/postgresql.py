@@ -41,9 +41,8 @@ _CONNECTING: Final[Mapping[str, Any]] = {
 """Parameters of libpq. The address may override each parameter (`?connect_timeout=10`)."""
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
-"""The number of the advisory lock that `writing` and `migrating` take. Each database has its own locks. As in SQLite,
-only one of these transactions runs at a time, so the data that a writer has read stay the same until the writer
-commits."""
+"""The number of the advisory lock that `writing` and `migrating` take, so that only one of these transactions is open
+at a time. Each database has its own locks."""
 
 _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
@@ -56,7 +55,7 @@ _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
+"""A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch of statements."""
 # The time limit for idle transactions does not end such a writer's transaction, because PostgreSQL does not count a
 # transaction as idle in the middle of a batch.
 _END_SILENT_WRITER: Final = text(
@@ -78,7 +77,7 @@ _BESIDE: Final = text(
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
 _NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
-"""Selects the number of the database. If the database is deleted and made again, this number changes."""
+"""Selects the database's object identifier, which changes if the database is deleted and made again."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -99,7 +98,7 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Maps SQLSTATEs to plain descriptions. The server's own error message is appended."""
+"""Maps SQLSTATEs to plain descriptions. The server's own error message follows in brackets."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
@@ -228,7 +227,7 @@ class Postgresql(System):
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to the opened database or to a copy of it.
+        """Make sure that a new connection leads to a supported database: the opened database or a copy of it.
 
         Raises StoreError, StoreLost.
         """
@@ -274,7 +273,7 @@ def _driver_connection(connection: Connection) -> WaitingConnection:
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether an error comes from a broken connection rather than from the SQL statement."""
+    """Return whether an error comes from the connection rather than from the SQL statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
@@ -306,7 +305,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as strings, because one infinite date, which Python lacks, would stop the reading of all rows.
+    # Dates are read as strings, because Python has no infinite dates, and one such date would stop the reading of all
+    # rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -21,7 +21,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 class WaitingConnection(psycopg.Connection[Any]):
-    """A connection that closes itself if it exchanges nothing for `patience_s` seconds during a wait."""
+    """A connection that closes itself if it waits more than `patience_s` seconds without exchanging anything."""
 
     patience_s: float = _ANSWER_WITHIN_S
 

@@ -34,7 +34,7 @@ _IS_LASTING: Final = "tunnihind_is_lasting"
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 
 _PRIMARY_CODE: Final = 0xFF
-"""SQLite's extended result codes have the primary code in their last byte (https://www.sqlite.org/rescode.html)."""
+"""SQLite's extended result codes have the primary code in their lowest byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 """Result codes: another program is using the file, the disk is full, or the disk had an error."""
 _DAMAGED: Final = (
@@ -111,7 +111,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size of the database file and its write-ahead log in bytes."""
+        """Return the size of the database file and its write-ahead log in bytes, or None if there is no file."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -230,7 +230,7 @@ def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
     Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
-    created the file, everybody could read it. SQLite gives its log files the owner and mode of the database file.
+    created the file, usually everybody could read it. SQLite gives its log files the permissions of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -256,7 +256,8 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # SQLite creates a write-ahead log even for reading, but can't do so in a read-only folder or on a full disk.
+        # Even for reading, SQLite creates log files, but can't do so in a read-only folder or on a full disk. With
+        # `immutable`, SQLite creates no files.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
@@ -316,5 +317,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # After a plain BEGIN, a transaction's first write fails if another process has written since the first read.
+    # After a plain BEGIN, a transaction's first write fails if another connection has written since the first read.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
