@@ -61,11 +61,11 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class Summary:
     """All words and figures of the dashboard.
 
-    `cheapest` names the cheapest three hours ahead. `outlook` contains sentences about the highlights ahead. `scale`
-    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price.
-    `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or if the
-    server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If there
-    are no prices to show, `emptiness` gives the reason.
+    `cheapest` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights ahead.
+    `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present
+    price. `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or
+    if the server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If
+    there are no prices to show, `emptiness` gives the reason.
     """
 
     display: Display

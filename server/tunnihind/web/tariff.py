@@ -24,7 +24,7 @@ type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
 """A package of the network operator Elektrilevi for connections up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
-"""A fee that is the same at all hours."""
+"""A fee with the same rate at all hours of a day."""
 
 type Part = Literal["margin", "network", "other"] | Fee
 type NetworkRatePeriod = Literal["day", "night", "peak", "rest_day_peak"]
@@ -107,8 +107,8 @@ def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRa
 class UnknownRate(NamedTuple):
     """A part of the price whose rate is unknown on a certain day.
 
-    If `is_after` is true, `bound` is the last day of the rate before that day. Otherwise, all known rates begin after
-    that day, and `bound` is the first day of the first rate.
+    If `is_after` is true, `bound` is the last day of the last rate before that day. Otherwise, all known rates begin
+    after that day, and `bound` is the first day of the first rate.
     """
 
     part: Part
@@ -142,7 +142,7 @@ class PackageTariff:
         return {"margin": self.margin, "network": _rate_at(_network_rate_period(wall, network), network), **fees}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_rate(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)

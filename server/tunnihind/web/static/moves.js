@@ -69,7 +69,7 @@ export class PageChart extends Chart {
     this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.span(this.usual));
-    // A press outside the chart clears the period pointed at. Buttons keep the period, because they zoom around it.
+    // A press outside the chart clears the period pointed at. Buttons keep the period, because the zoom needs it.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -169,7 +169,7 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** When the focus leaves the chart, keeps the period pointed at, because the buttons zoom around it. @override */
+  /** When the focus leaves the chart, keeps the period pointed at, because the buttons that zoom need it. @override */
   leave() {}
 
   /** Writes the view into the address after a pause without changes. */
