@@ -43,9 +43,10 @@ _HOLIDAYS_WITHIN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """The data that pages need besides the served data: the weather and the last answers of the sources.
+    """The data that pages need besides the served data.
 
-    If the weather forecast is too old, `weather` is None. `weather_scores` are the scores of past weather forecasts.
+    If no recent weather forecast is known, `weather` is None. `sources` holds the state of each data source.
+    `weather_scores` are the scores of past weather forecasts.
     """
 
     weather: RegionWeather | None = None
@@ -60,11 +61,11 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class Summary:
     """All words and figures of the dashboard.
 
-    `cheapest` is a sentence about the next cheap time. `outlook` contains sentences about the highlights ahead. `scale`
-    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price.
-    `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or if the
-    server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If no
-    price is known, `emptiness` gives the reason.
+    `cheapest` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights ahead.
+    `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present
+    price. `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or
+    if the server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If
+    there are no prices to show, `emptiness` gives the reason.
     """
 
     display: Display
@@ -103,7 +104,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    The small view (`embed=1`) contains no sentences, days or calendar, so it takes half as long as the whole page.
+    For the small view (`embed=1`), `cheapest`, `outlook`, `days` and `grid` are left empty, to save time.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -171,7 +172,7 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods and one day after them, because an open page also receives new periods."""
+    """Return the surcharge for all periods and for one more day, because an open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)

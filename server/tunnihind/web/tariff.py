@@ -24,7 +24,7 @@ type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
 """A package of the network operator Elektrilevi for connections up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
-"""A fee that is the same at all hours."""
+"""A fee with the same rate at all hours of a day."""
 
 type Part = Literal["margin", "network", "other"] | Fee
 type NetworkRatePeriod = Literal["day", "night", "peak", "rest_day_peak"]
@@ -83,16 +83,16 @@ def _read_table() -> _Table:
 _TABLE: Final = _read_table()
 
 NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = _TABLE.network
-"""The transmission rates of each package. The oldest entry comes first."""
+"""The network rates of each package, the oldest first."""
 
 FEES: Final[Mapping[Fee, Sequence[DatedRate[float]]]] = _TABLE.fees
-"""The fees of the state and the system operator. The oldest entry comes first."""
+"""The rates of each fee of the state and the system operator, the oldest first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
 """The day from which the newest network rates hold."""
 
 READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
-"""The earliest day on which one of the table's newest rates was read."""
+"""The newest rates of the table were read from their sources on this day or later."""
 
 
 def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:
@@ -105,10 +105,10 @@ def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRa
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price without a known rate on a certain day.
+    """A part of the price whose rate is unknown on a certain day.
 
-    If the day is after the last known rate, `bound` is the last day of that rate. If the day is before the first known
-    rate, `bound` is the first day of that rate.
+    If `is_after` is true, `bound` is the last day of the last rate before that day. Otherwise, all known rates begin
+    after that day, and `bound` is the first day of the first rate.
     """
 
     part: Part
@@ -133,16 +133,16 @@ class PackageTariff:
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT.
+        """Return the amount of each part of the tariff at an instant, in c/kWh without VAT.
 
-        If a rate is unknown at `ts`, use the rate before it, or else the first known rate.
+        If a part has no known rate at `ts`, use its last rate before `ts`, or else its first rate.
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_rate_period(wall, network), network), **fees}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_rate(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
@@ -180,12 +180,12 @@ class OwnTariff:
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the amount of each fee at an instant. Amounts are in c/kWh without VAT."""
+        """Return the amount of each part of the tariff at an instant, in c/kWh without VAT."""
         network = self.night if self.network_rate_period(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. If the network has only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
@@ -200,10 +200,10 @@ type Tariff = PackageTariff | OwnTariff
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """The amounts that are added to the market's price. Amounts are in EUR/MWh without VAT.
+    """The amount that is added to the market's price, in EUR/MWh without VAT. The amount may change from hour to hour.
 
-    `steps` lists each amount with the instant (unix seconds) from which it is added to the market's price. Before the
-    first instant, the first amount is added. If `steps` is empty, the surcharge is zero.
+    `steps` lists each amount with the instant (unix seconds) from which it applies. The first amount also applies
+    before its instant. If `steps` is empty, nothing is added.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -245,9 +245,9 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 def _network_rate_period(wall: datetime, rates: NetworkRates) -> NetworkRatePeriod:
     """Return the kind of network rate that applies at a local time in Estonia.
 
-    The rules come from Elektrilevi's price list. The day rate applies on working days from 07 to 22. The night rate
-    applies at night, on weekends and on public holidays. From November to March, some packages have peak rates: from 09
-    to 12 and from 16 to 20 on working days, and from 16 to 20 on weekends and public holidays.
+    The rules come from Elektrilevi's price list. From November to March, some packages have peak rates: from 09 to 12
+    and from 16 to 20 on working days, and from 16 to 20 on weekends and public holidays. Outside peak hours, the day
+    rate applies on working days from 07 to 22, and the night rate at night, on weekends and on public holidays.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
@@ -259,7 +259,10 @@ def _network_rate_period(wall: datetime, rates: NetworkRates) -> NetworkRatePeri
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether the night rate holds at a local time. `country` is an ISO 3166 code."""
+    """Return whether a local time is from 22 to 07, on a weekend or on a public holiday.
+
+    `country` is an ISO 3166 code.
+    """
     return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 

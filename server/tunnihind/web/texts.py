@@ -28,7 +28,7 @@ _SHARED: Final = (
     "shortDate",
     "shorterDate",
 )
-"""The texts that both the pages' scripts and the server use."""
+"""The keys of the texts that both the pages' scripts and the server use."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 
@@ -41,9 +41,9 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return the text for `key`, with values in place of its placeholders. Raises KeyError for an unknown key.
+        """Return the text for `key`, with `gaps` in place of its placeholders. Raises KeyError for an unknown key.
 
-        If there are several plural forms of the text, return the form for the number `n`.
+        If the text has plural forms, return the form for the whole number `n`.
         """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
@@ -55,7 +55,7 @@ class Texts:
         return {**self._table["script"], **shared}
 
     def number(self, value: float, decimals: int) -> str:
-        """Write a number. A negative zero becomes zero."""
+        """Write a number. A number that is rounded to zero has no minus sign."""
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
@@ -80,12 +80,12 @@ class Texts:
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return the name of a zone's country in all its grammatical forms."""
+        """Return the forms of a zone's country that the texts need, such as "Estonia", "in Estonia" and "Estonian"."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
     def full_date(self, day: date) -> str:
-        """Write a day with its year."""
+        """Write a day with its month and year."""
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:

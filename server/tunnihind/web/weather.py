@@ -1,8 +1,7 @@
-"""Draws the newest forecast of wind and sun.
+"""Draws the newest forecast of wind and sun as two bands under the chart.
 
-The drawing covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
-the chart. An x coordinate in the SVG is the number of hours since `start_ts`. To show other hours, a script only has to
-change the `viewBox`.
+The forecast is for the region whose weather influences a zone's price most. An x coordinate in the SVG is the number of
+hours since `start_ts`. To show other hours, a script only has to change the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,16 +35,16 @@ def sun_names(market: Market) -> tuple[str, ...]:
 
 
 FRESH_S: Final = 2 * DAY_S
-"""An older weather forecast says little about the next days."""
+"""Weather forecasts older than this say little about the next days, so they are not used."""
 
 _PAST_S: Final = 2 * DAY_S
 _AHEAD_S: Final = 10 * DAY_S
 
 _WIND_TOPS_M_S: Final = (8, 16, 32)
 _SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
-"""The values that the top of a band may stand for.
+"""The possible values at the top of a band.
 
-There are only a few such values, so that readers can compare weeks. Small values make the weak sun of November visible.
+There are only a few, so that readers can compare weeks. The small values make the weak sun of November visible.
 """
 
 _HEIGHT: Final = 100
@@ -53,10 +52,11 @@ _HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean weather over all places of the region, for each hour from `start_ts` on.
+    """A region's weather for each hour from `start_ts` on.
 
-    `wind` is the wind speed in m/s, 100 m above the ground. `sun` is the shortwave radiation in W/m² on the ground. The
-    shape of `wind` and of `sun` is (hours,). If the weather of any place is unknown, the mean over all places is NaN.
+    `wind` is the mean wind speed in m/s, 100 m above the ground, at the places with wind farms. `sun` is the mean
+    shortwave radiation in W/m² on the ground, at the places with many consumers. Both have the shape (hours,). If the
+    value at any of these places is unknown, the mean is NaN.
     """
 
     start_ts: int
@@ -67,7 +67,7 @@ class RegionWeather:
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
         """Return a market's weather from forecasts that were issued in the two days before `now` (unix seconds).
 
-        For each hour, use the newest forecast. If there is no forecast, return None.
+        For each hour and place, use the newest forecast. If no mean over the places is known, return None.
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
@@ -114,7 +114,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the known weather up to the end of the drawn prices. If there is nothing to draw, return None."""
+    """Draw the weather up to the end of the drawn prices. If there are no prices or no weather to draw, return None."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -146,7 +146,7 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under the known values. Each value is drawn at the middle of its hour."""
+    """Draw the area under the known `shares` of a band's height. Each share is drawn at the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):

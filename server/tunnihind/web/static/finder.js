@@ -1,4 +1,4 @@
-// The finder of the cheapest time, and of the most expensive time to avoid.
+// The finder: a form that finds the cheapest and the most expensive time for a device.
 
 import { choose, chosen, remember } from "./address.js";
 import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
@@ -11,14 +11,15 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
 
 /**
  * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} Asked
- *   `hours` in whole quarters, `kwh` the energy used in them, `isByEnergy` is true if the reader gave the energy instead of the time
+ *   the running time, the power and the energy of the device. `hours` is a multiple of 0.25. `isByEnergy` is true if
+ *   the reader gave the energy instead of the time
  * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with an impossible value
  */
 
 const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
- * Reads the typed values. If an energy is given, the time follows from it.
+ * Reads the typed values. If an energy is given, the time is computed from it and rounded up to whole quarters.
  * @param {{hours: string, kw: string, kwh: string}} typed
  * @returns {Asked | Refused}
  */
@@ -27,7 +28,7 @@ export function askedFor(typed) {
   const isByEnergy = Boolean(typed.kwh.trim());
   if (!(kw > 0 && kw <= MOST_KW)) return { refused: "kw" };
   const perHour = HOUR_S / QUARTER_S;
-  // A tiny remainder is only a rounding error.
+  // The subtraction keeps a rounding error from adding a quarter.
   const quarters = isByEnergy ? Math.ceil((energy / kw) * perHour - 1e-9) : time * perHour;
   const isPossible = Number.isInteger(quarters) && quarters > 0 && quarters <= MOST_QUARTERS;
   if (!isPossible) return { refused: isByEnergy ? "kwh" : "hours" };
@@ -35,27 +36,31 @@ export function askedFor(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** A number from the address. Other text is ignored. @param {string} name */
+/** The value of a choice in the address. If the value is missing or isn't a number, returns `usual`. @param {string} name */
 function numberOf(name, usual = "") {
   return Number.isFinite(Number(chosen(name) || NaN)) ? chosen(name) : usual;
 }
 
 const MORNING = "07:00";
 
-/** The default deadline: the end of the next 24 hours. */
+/** The default deadline: 24 hours from the earliest start. */
 const USUAL = "24h";
 
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} Ahead  `next` is the earliest start, `duration` the length in seconds, `ends` (ascending) the ends of the periods
- *   with a known price, `wall` the reader's clock as `2026-11-20T14:00`
+ * }} Ahead  what limits the deadline. `next` is the earliest start. `duration` is the running time in seconds. `ends`
+ *   lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
+ *   `2026-11-20T14:00`
  */
 
 /**
- * The instant of a chosen deadline: `24h` from the earliest start, `morning`, `none` or an instant in unix seconds. Old
- * addresses have a time by the reader's clock. Any other text means the default. A past time gives null. A deadline is
- * never after the last price.
+ * Returns the instant of a chosen deadline, but at most the end of the last period with a usable price. If the choice
+ * gives no instant after the earliest start, returns null.
+ *
+ * A choice is `24h` (24 hours from the earliest start, rounded up to a full hour), `morning` (the first 07:00 by which
+ * the device can be done), `none`, or an instant in unix seconds. In old addresses, a choice may be a time by the
+ * reader's clock. Any other text means `24h`.
  * @param {string} choice @param {Ahead} ahead
  * @returns {number | null}
  */
@@ -75,20 +80,17 @@ function meaning(choice, { next, duration, ends, wall }) {
   return Math.ceil((next + DAY_S) / HOUR_S) * HOUR_S;
 }
 
-/**
- * The first 7 o'clock in the morning from an instant on. It is a full UTC hour in every zone of the pages.
- * @param {number} from @param {(ts: number) => string} wall
- */
+/** The first 07:00 by the reader's clock at or after an instant. @param {number} from @param {(ts: number) => string} wall */
 export function nextMorning(from, wall) {
   let ts = Math.ceil(from / QUARTER_S) * QUARTER_S;
   while (!wall(ts).endsWith(MORNING)) ts += QUARTER_S;
   return ts;
 }
 
-/** @typedef {{day: string, ts: number, ends: {ts: number, clock: string}[]}} Day  `ts` is an instant in that day */
+/** @typedef {{day: string, ts: number, ends: {ts: number, clock: string}[]}} Day  a day's possible deadlines; `ts` is an instant in the day */
 
 /**
- * Groups the ends of periods by the period's day in the reader's calendar. Midnight ends a day as 24:00.
+ * Groups the ends of periods by the periods' days in the reader's calendar. An end at midnight is written as 24:00.
  * @param {number[]} ends ascending @param {number} step the length of a period
  * @param {{wall: (ts: number) => string, clock: (ts: number) => string}} wording
  * @returns {Day[]}
@@ -138,13 +140,13 @@ export function findings({ cheapest, atOnce, dearest }, kwh, now, wording) {
   }
 }
 
-/** The pieces by day. @param {Finding} finding @param {number} now @param {import("./wording.js").Wording} wording */
+/** Lists the times of the pieces by day. @param {Finding} finding @param {number} now @param {import("./wording.js").Wording} wording */
 function times({ pieces }, now, wording) {
   /** @type {Map<string, HTMLElement[]>} */
   const days = new Map();
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
-    // The text of a piece over several days may wrap only before the last day.
+    // If a piece ends on another day, its text may wrap only after the dash.
     const [from, to] = wording.spanOverDays(piece, now).split(" – ");
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
@@ -152,7 +154,7 @@ function times({ pieces }, now, wording) {
   return list([...days].map(([day, spans]) => element("li", day, list(spans))));
 }
 
-/** A list. Screen readers don't announce a list with a single item as a list. @param {HTMLElement[]} items */
+/** Makes a list. If there is only one item, screen readers don't announce it as a list. @param {HTMLElement[]} items */
 function list(items) {
   const made = element("ul", ...items);
   if (items.length === 1) made.role = "none";
@@ -162,14 +164,15 @@ function list(items) {
 /** @param {import("./windows.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
 function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
   const price = wording.say("found", { price: wording.told(mean, range !== null), unit: wording.unitSymbol });
-  // A range doesn't break at its dash.
+  // Word joiners keep a line from breaking at the range's dash.
   const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
   const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
   return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: wording.euros(euros, range !== null) })];
 }
 
 /**
- * The saving from waiting. It is the difference of the shown sums, so that the figures agree.
+ * Compares the cost of the cheapest time with the cost of starting now, in words. The difference in euros is computed
+ * from the rounded costs on the page, so that the figures agree.
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function saving(best, atOnce, wording) {
@@ -193,7 +196,7 @@ export class Finder {
   /**
    * @param {HTMLFormElement} form
    * @param {HTMLElement} place for the results
-   * @param {import("./periods.js").Scene} scene the search covers its periods
+   * @param {import("./periods.js").Scene} scene the page's data
    * @param {(found: import("./periods.js").Span[], dearest: import("./periods.js").Span[]) => void} onFound
    */
   constructor(form, place, scene, onFound) {
@@ -205,25 +208,25 @@ export class Finder {
     this.deadline = chosen("by") || USUAL;
     /** @type {Day[]} */
     this.days = [];
-    /** The typed values. If the reader gave the time, the energy is empty. */
+    /** The typed values. If the reader gave the time, `kwh` is empty. */
     this.typed = { hours: numberOf("hours", USUAL_TIME), kw: numberOf("kw", USUAL_KW), kwh: numberOf("kwh") };
     this.tidy();
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
-    // On a phone, the form is folded to one line until the reader opens it.
+    // On a narrow screen, this button shows the form or hides it.
     this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
     this.question.addEventListener("click", () => {
       this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
     });
-    // Screen readers announce the results only while the reader is in the form. Elsewhere, new prices would interrupt.
+    // Screen readers announce results only while the focus is in the form. At other times, results would interrupt.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Fills all fields except the field that the reader types into, or marks an impossible value. @param {HTMLInputElement} [typedInto] */
+  /** Updates the number fields except the field that the reader types into. Marks an impossible value. @param {HTMLInputElement} [typedInto] */
   tidy(typedInto) {
     const asked = askedFor(this.typed);
     for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
@@ -234,7 +237,7 @@ export class Finder {
     }
   }
 
-  /** @param {HTMLInputElement} field the changed one */
+  /** @param {HTMLInputElement} field the changed field, or the pressed button */
   change(field) {
     const { hours, kw, kwh, day, time, split, predicted } = this.fields;
     if (field === day) this.deadline = String(sameTime(this.days[day.selectedIndex], time.selectedOptions[0].text));
@@ -266,7 +269,7 @@ export class Finder {
     this.change(/** @type {any} */ (button));
   }
 
-  /** Searches again after a change of the form or the prices, or when a new period begins. */
+  /** Searches from the next quarter on, and shows the results on the page and in the chart. */
   find() {
     if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;
@@ -298,7 +301,7 @@ export class Finder {
     };
     const start = floorTo(now(), MINUTE_S);
     const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), dearest: finding(worst) };
-    // Without any known price, no change of the form can give a result.
+    // If there is no price ahead, not even a forecast, no change of the form can give a result.
     if (!priced.length && this.fields.predicted.checked) this.say(element("strong", wording.say("nothingAhead")));
     else this.say(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
   }
@@ -309,7 +312,11 @@ export class Finder {
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
 
-  /** The quarters with a usable price, from an instant on. The quarters of an hourly price have the hour's price. @param {number} start */
+  /**
+   * The quarters from `start` on with a usable price. Forecasts are usable only if the reader includes them. If the
+   * page shows hours, each quarter has its hour's price.
+   * @param {number} start
+   */
   pricedFrom(start) {
     const { periods, step } = this.scene;
     const counts = (/** @type {import("./periods.js").Period} */ { settled }) => this.fields.predicted.checked || settled !== null;
@@ -320,7 +327,7 @@ export class Finder {
     });
   }
 
-  /** Offers the possible deadlines, and shows the current one. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
+  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
   offer({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
     const { day, time } = this.fields;
     const { now, step, wording } = this.scene;
@@ -345,7 +352,7 @@ export class Finder {
 }
 
 /**
- * Offers choices. A list that already has these choices stays unchanged, because the reader may have opened it.
+ * Offers choices, and selects one. A list that already has these choices is not rebuilt, because it may be open.
  * @param {HTMLSelectElement} field @param {{value: string, text: string}[]} choices @param {string | undefined} chosen
  */
 function fill(field, choices, chosen) {

@@ -1,11 +1,11 @@
-// Some parts of the page come from the server. This module takes them over from a fresh page. Without a fresh page, it
-// moves them to the next period.
+// Updates the parts of the page that the server writes, from a fresh page. Without a fresh page, shows the present
+// price from the prices already received.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over the changed parts of a fresh page. The focus stays, and open details stay open. A part stays while the
- * reader is typing in it.
+ * Takes over the changed parts of a fresh page. An element with an id keeps the focus, and open `details` with an id
+ * stay open. A part in which the reader is typing isn't changed.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
@@ -24,14 +24,15 @@ export function takeOver(fresh) {
   }
 }
 
-/** Returns whether a part contains the focused field with unsaved input. @param {Element} part */
+/** Returns whether the focused input field is in a part and has unsaved input. @param {Element} part */
 function isBeingEntered(part) {
   const field = document.activeElement;
   return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
 
 /**
- * Shows another period as the present period, from the page's own data. This is used while the server can't be reached.
+ * Shows a period as the present period, from the prices already received. If a fresh page shows the period already,
+ * nothing changes.
  * @param {number} ts start of the period
  * @param {import("./periods.js").Scene} scene
  */
@@ -39,7 +40,7 @@ export function showPeriod(ts, scene) {
   const { periods, step, wording } = scene;
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
-  // Yesterday's outlook doesn't hold for today.
+  // An outlook written on another day no longer holds.
   const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
   if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
   card.dataset.now = String(ts);
@@ -63,11 +64,11 @@ export function showPeriod(ts, scene) {
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   write(card, "[data-now-kind]", wording.say(kind));
-  // The sentence compares with the earlier price, so it is no longer true.
+  // This sentence compares the cheapest time with the price of an earlier period.
   write(card, "#next-cheap", "");
 }
 
-/** The row of a period in the table of all hours, by its day and time. @param {number} ts @param {import("./wording.js").Wording} wording */
+/** The row of a period in the table of all hours or quarters. @param {number} ts @param {import("./wording.js").Wording} wording */
 function rowOf(ts, wording) {
   const ofDay = document.querySelectorAll(`#hours-table [data-day="${wording.wall(ts).slice(0, 10)}"] tr`);
   return [...ofDay].find(({ firstElementChild }) => firstElementChild?.textContent === wording.clock(ts));

@@ -1,6 +1,7 @@
-// Opens menus by links. Closes menus by Escape, by a click beside them, and when the focus leaves them.
+// Opens a menu when the reader clicks on a link to it. Closes menus on Escape, on a press outside, and when the focus
+// leaves them.
 
-/** Returns the open menus. They are searched each time, because a fresh page replaces some menus. */
+/** Returns the open menus. They are looked up each time, because a fresh page may replace menus. */
 const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones, .household)[open]"));
 
 /** @param {EventTarget | null} place */
@@ -10,7 +11,7 @@ function closeAllBut(place) {
 
 document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
 document.addEventListener("focusout", ({ relatedTarget }) => {
-  // If a fresh page replaces the focused option, no element has the focus.
+  // If a fresh page replaces the focused element, no element gets the focus, and the menu stays open.
   if (relatedTarget) closeAllBut(relatedTarget);
 });
 document.addEventListener("click", (event) => {

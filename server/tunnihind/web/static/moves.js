@@ -1,4 +1,4 @@
-// The page's chart: its named spans, its buttons, and the view in the address.
+// The page's chart, with its buttons and with its view in the address.
 
 import { choose, chosen } from "./address.js";
 import { Chart, DAY_S, HOUR_S, periodAt, tintOf, ZOOM } from "./chart.js";
@@ -7,26 +7,27 @@ import { nightsOf } from "./periods.js";
 
 const MARGIN_S = 2 * HOUR_S;
 const PAST_DAYS = 14;
-/** Wait this long before writing the address, in ms. Browsers refuse to change the address with every pixel of a drag. */
+/** The address is written after a pause of this many ms. Browsers refuse to change it with every pixel of a drag. */
 const REST_MS = 250;
 const SPANS = ["near", "ahead", "week", "all"];
 
 /** @typedef {import("./chart.js").Span} Span */
 
 /**
- * The view of a named span.
+ * The view of a named span, such as `week`.
  * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
 export function spanOf(name, { from, to }, now, clock) {
-  // Without prices for today, show the whole latest known day.
+  // If today has no prices, the latest day with prices counts as today.
   const latest = Math.min(now, to - MARGIN_S - 1);
-  // "all" begins before the loaded periods, so that the chart asks for the past.
+  // "all" begins before the loaded periods, so that the chart requests earlier periods.
   const start = name === "all" ? from - 1 : clock.midnight(latest, name === "week" ? -7 : 0);
   return { from: start, to: name === "near" ? Math.min(clock.midnight(latest, 2), to) : to };
 }
 
 /**
- * The periods with a price, and the forecasts. Forecasts of published prices appear only if the reader wants them.
+ * The periods with a price or forecast, and the forecasts to draw. If `showsPast` is false, periods with a published
+ * price get no forecast.
  * @param {Pick<import("./periods.js").Scene, "periods" | "step" | "wording">} data @param {boolean} showsPast
  */
 export function drawnOf({ periods: known, step, wording: { scale } }, showsPast) {
@@ -47,8 +48,8 @@ export class PageChart extends Chart {
   /**
    * @param {HTMLElement} place @param {HTMLElement} card the section with the chart's buttons
    * @param {import("./periods.js").Scene} data the page's data
-   * @param {() => boolean} awaitsPast asks for periods before the first one, and returns whether they are still to come
-   * @param {() => void} listener called when the view or the period pointed at changes
+   * @param {() => boolean} awaitsPast requests all past periods, and returns whether they are still to come
+   * @param {() => void} listener called when the view, the size or the period pointed at changes, and when the pointer moves
    */
   constructor(place, card, data, awaitsPast, listener) {
     const over = document.createElement("div");
@@ -58,17 +59,17 @@ export class PageChart extends Chart {
     this.data = data;
     this.awaitsPast = awaitsPast;
     this.showsPast = false;
-    /** @type {{y: number, isFinger: boolean} | null} the pointer's distance from the plot's top; null for a keyboard */
+    /** @type {{y: number, isFinger: boolean} | null} the pointer's distance `y` from the plot's top; null without a pointer */
     this.spot = null;
-    /** The default span: on a narrow screen, only today and tomorrow. */
+    /** The default span: today and tomorrow on a narrow screen, otherwise all periods from today on. */
     this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
     this.name = SPANS.find((name) => name === chosen("span")) ?? this.usual;
     const [from, to] = [Number(chosen("from")), Number(chosen("to"))];
-    /** @type {Span | null} a view without a name that the reader has chosen */
+    /** @type {Span | null} the view after moving or zooming; null for a named span */
     this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.span(this.usual));
-    // On a touch screen, a touch elsewhere leaves the chart. But a button zooms around the chosen period.
+    // A press outside the chart clears the period pointed at. Buttons keep the period, because the zoom needs it.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -76,25 +77,25 @@ export class PageChart extends Chart {
     new ResizeObserver(() => this.fit()).observe(place);
   }
 
-  /** Draws again at the current size. */
+  /** Draws the chart again at its current size. */
   fit() {
     this.drawing.measure();
     if (this.scene) this.drawing.draw(this.scene);
     this.listener();
   }
 
-  /** The time from the first period to a little after the last period. @returns {Span} */
+  /** The time from the first period to two hours after the last period. @returns {Span} */
   get known() {
     const all = [...this.data.periods.keys()];
     return { from: all[0], to: all[all.length - 1] + this.data.step + MARGIN_S };
   }
 
-  /** The start of the period pointed at. */
+  /** The start of the period pointed at; null if there is none. */
   get pointed() {
     return this.scene?.pointed ?? null;
   }
 
-  /** Takes over changed prices, unit, language or finder results. */
+  /** Draws the page's current data: prices, wording and finder results. */
   show() {
     const { wording, found, dearest } = this.data;
     const drawn = drawnOf(this.data, this.showsPast);
@@ -108,17 +109,17 @@ export class PageChart extends Chart {
     this.apply();
   }
 
-  /** The earliest instant of a server's prices. */
+  /** The earliest instant for which the page requests prices. */
   get earliest() {
     return this.clock() - PAST_DAYS * DAY_S;
   }
 
-  /** Shows the chosen view, as far as it has prices. */
+  /** Shows the reader's own view, or else the named span. */
   apply() {
     this.see(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
   }
 
-  /** Shows a view. It may begin before the first period only while earlier periods may still come. @override @param {Span} view */
+  /** Shows a view. The view may begin before the first period only while earlier periods are still to come. @override @param {Span} view */
   see(view) {
     const { from, to } = this.known;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
@@ -141,7 +142,7 @@ export class PageChart extends Chart {
     this.remember();
   }
 
-  /** Chooses a span by its name. @param {string} name */
+  /** @param {string} name */
   span(name) {
     this.name = name;
     this.own = null;
@@ -168,10 +169,10 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** Keeps the period pointed at, for the buttons. @override */
+  /** When the focus leaves the chart, keeps the period pointed at, because the buttons that zoom need it. @override */
   leave() {}
 
-  /** Writes the view into the address when the reader stops moving. */
+  /** Writes the view into the address after a pause without changes. */
   remember() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

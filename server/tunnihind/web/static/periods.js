@@ -1,4 +1,4 @@
-// The hours or quarter-hours of an answer of the API, their days, and their price levels within these days.
+// The hours or quarter-hours in an answer of the API, with their days and price levels.
 
 import { DAY_S, HOUR_S } from "./chart.js";
 
@@ -19,11 +19,11 @@ export const QUARTER_S = 900;
  * @typedef {{
  *   periods: Map<number, Period>, step: number, now: () => number,
  *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording,
- * }} Scene  a page's data; `step` is the length of a period
+ * }} Scene  a page's data; `step` is the length of a period in seconds; `found` and `dearest` are the finder's results
  */
 
 /**
- * Returns all periods from the first to the last, including unknown ones.
+ * Maps the start of each period to the period, from the first to the last with data. Some periods may have no data.
  * @param {Prices} prices
  * @param {(eurMwh: number, ts: number) => number} amount converts a price to the reader's unit
  * @returns {Map<number, Period>}
@@ -45,7 +45,7 @@ export function periodsOf({ settled, forecast, step }, amount) {
   return periods;
 }
 
-/** The published price of a period, or else the forecast's median. @param {Period | undefined} period */
+/** The published price of a period, or else the forecast's median. If there is neither, null. @param {Period | undefined} period */
 export function priceOf(period) {
   return period?.settled ?? period?.forecast?.[1] ?? null;
 }
@@ -55,7 +55,7 @@ export function floorTo(ts, step) {
   return Math.floor(ts / step) * step;
 }
 
-/** The local days of the periods. @param {Pick<Scene, "periods" | "wording">} scene */
+/** The days of the periods by the reader's clock. @param {Pick<Scene, "periods" | "wording">} scene */
 export function daysOf({ periods, wording }) {
   const all = [...periods.keys()];
   return wording.daysOf(wording.midnight(all[0]), all[all.length - 1] + 1);
@@ -78,18 +78,18 @@ export function pieces(periods, step) {
   return joined;
 }
 
-/** The spans in which the network's night rate holds. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
+/** The spans of the hours for which `wording.isNightRate` is true. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
 export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
-/** From the cheapest to the most expensive fifth. */
+/** The price levels, from the cheapest to the most expensive fifth of a day's periods. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 
-/** @type {WeakMap<object, Map<number, string>>} the levels already found for a set of periods */
+/** @type {WeakMap<object, Map<number, string>>} the levels that `levelsOf` has already found */
 const knownLevels = new WeakMap();
 
 /**
- * Returns the level of each period with a price. Equal prices get the mean of their ranks, so if all prices of a day are
- * equal, all periods are normal.
+ * Returns the level of each period with a price, compared with the other periods of its day. Equal prices get the mean
+ * of their ranks. So if all prices of a day are equal, all levels are normal.
  * @param {Scene} scene
  * @returns {Map<number, string>}
  */

@@ -1,17 +1,17 @@
-// The words around the chart: the tip at the chosen period, the legend, and the weather below the chart.
+// The words around the chart: the tip at the period pointed at, the legend, and the weather below the chart.
 
 import { inView, isPublished } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
-/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the places of the pointer and of its period's column */
+/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the sides of a period's column, and the pointer's distance `y` from the plot's top */
 
-/** The tip's distance from the pointer. A finger hides more than an arrow. */
+/** The tip's distance from the column or the pointer. A finger hides more than a mouse pointer. */
 const [GAP_PX, FINGER_PX] = [12, 36];
 
 /**
- * Places a tip beside the column of the pointer's period. If neither side has room, places the tip above or below the
- * pointer. If the plot has room for the tip, the tip stays inside it.
+ * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer. A
+ * tip that is smaller than the plot stays inside the plot.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
 export function placed(tip, plot, { from, to, y, isFinger }) {
@@ -30,12 +30,15 @@ export class Readout {
     this.chart = chart;
     this.card = card;
     this.tip = /** @type {HTMLElement} */ (card.querySelector("[data-readout]"));
-    // The small view's plot has no room for a tip. So the tip covers the present price, and only one price is visible.
+    // The small view's plot has no room for a tip, so the style sheet puts the tip over the present price.
     this.floats = !card.closest(".embed");
     if (this.floats) chart.drawing.over.append(this.tip);
   }
 
-  /** Shows the price of the pointer's period. Without such a period, screen readers get the present price. */
+  /**
+   * Shows the words about the period pointed at, in the tip and to screen readers. If no period is pointed at, screen
+   * readers get the words about the present period.
+   */
   say() {
     const { place, data: scene, pointed } = this.chart;
     const ts = pointed ?? floorTo(scene.now(), scene.step);
@@ -58,7 +61,7 @@ export class Readout {
     const { data: scene, showsPast } = this.chart;
     const { wording } = scene;
     const known = scene.periods.get(ts);
-    // Two prices for one hour confuse readers who didn't ask for past forecasts.
+    // Two prices for one period would confuse readers who didn't ask for past forecasts.
     const period = known && known.settled !== null && !showsPast ? { ...known, forecast: null } : known;
     const { when, price, what } = wording.period(period, { from: ts, to: ts + scene.step });
     const level = period?.settled == null ? undefined : levelsOf(scene).get(ts);
@@ -72,7 +75,7 @@ export class Readout {
     return lines.filter(({ text }) => text);
   }
 
-  /** Places the tip beside the visible part of the period pointed at. */
+  /** Places the tip beside the visible part of the period pointed at. If no part is visible, hides the tip. */
   float() {
     const { data, drawing, pointed, spot, view } = this.chart;
     if (!this.floats || pointed === null) return;
@@ -97,7 +100,7 @@ function line(text, name) {
 }
 
 /**
- * Shows a legend item only while the thing it explains is in view.
+ * Shows the legend items for what is in view, and hides the others.
  * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
 export function explain(card, { periods, forecasts, view, nights, found, dearest }) {
@@ -117,19 +120,19 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
   }
 }
 
-/** The key of the text for each band. @type {Record<string, string>} */
+/** @type {Record<string, string>} */
 const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
- * The part of the drawing for a range of time. One unit of x is an hour. Both bands are 100 high. Above each band is a
- * space of 100 for its words.
+ * Returns the SVG `viewBox` that shows a span of the weather. One unit of x is an hour. Each band is 100 units high,
+ * with a space of 100 units above it for its words.
  * @param {number} start the drawing's first instant @param {import("./chart.js").Span} view
  */
 export function viewBox(start, { from, to }) {
   return `${(from - start) / HOUR_S} 0 ${(to - from) / HOUR_S} 400`;
 }
 
-/** Returns the strip and the server's drawing in it. Without weather, returns null. */
+/** Returns the weather strip, its drawing, and the drawing's first instant. If the page has no weather, returns null. */
 function drawn() {
   const strip = document.getElementById("weather");
   const svg = strip?.querySelector("svg");
@@ -143,7 +146,7 @@ export function showWeather(view) {
 }
 
 /**
- * Writes the wind and the sun of an hour, or the scale of the bands.
+ * Writes the wind and the sun of an hour. If `ts` is null or the value is unknown, writes the scale of the band.
  * @param {number | null} ts @param {import("./wording.js").Wording} wording
  */
 export function sayWeather(ts, wording) {

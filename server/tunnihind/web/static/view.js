@@ -18,14 +18,14 @@ export const scene = {
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
-/** @type {import("./periods.js").Forecast[]} hours after the API's last, if a home's server shows them */
+/** @type {import("./periods.js").Forecast[]} the hours after the public window, if the page has any */
 let beyond = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
 
-/** The section of the chart; null if the server has no prices. */
+/** The section of the chart; null if the page has no prices. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
-/** @type {() => void} updates the page's other parts with the prices */
+/** @type {() => void} the `onPrices` of `start` */
 let follow = () => {};
 
 export const feed = new Feed({
@@ -34,14 +34,14 @@ export const feed = new Feed({
     showPrices();
   },
   page: (fresh) => {
-    // A page with prices has other parts than a page without.
+    // A page with prices has other parts than a page without prices.
     if (!fresh.querySelector(".chart") !== !card) {
       location.reload();
       return;
     }
     nameServer(fresh, data.address);
     takeOver(fresh);
-    // Until there are prices, the server's drawing is the chart.
+    // Until this script draws a chart, the page shows the server's drawing.
     if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     const freshData = pageData(fresh);
     scene.wording = new Wording(freshData);
@@ -49,7 +49,7 @@ export const feed = new Feed({
     showPrices();
   },
   reachable: (since) => {
-    // The reader may have moved the chart to a time without known prices.
+    // Earlier prices can't come now, so the view moves back to the prices already received.
     if (since !== null) chart?.apply();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
@@ -60,7 +60,7 @@ export const feed = new Feed({
     }
   },
   period: () => {
-    // Without prices, the server's own text says more.
+    // Without prices, keep the text that the server wrote.
     if (!prices) return;
     showPeriod(floorTo(feed.now(), scene.step), scene);
     countDown(scene);
@@ -69,10 +69,10 @@ export const feed = new Feed({
   },
 });
 
-/** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called when the prices or the period change */
+/** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called after each request for data, if prices are known */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
-  // Paper has another width than the screen. Only this event reports the change.
+  // Paper has another width than the screen, and only this event reports the change.
   matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
   feed.poll();
@@ -86,7 +86,7 @@ function showPrices() {
   if (!prices) return;
   const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
   if (!periods.size) {
-    // If nothing new has come for days, the newest prices are in the past.
+    // If no new prices have come for days, only a request for all past prices finds any.
     feed.awaitsPast();
     return;
   }

@@ -1,12 +1,12 @@
-// Finds the cheapest and the most expensive time to run a device, and the cost. All functions are pure.
+// Finds the cheapest and the most expensive time to use a device, and computes the cost. All functions are pure.
 
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
 /**
- * Returns the cheapest `length` periods in one piece. If pieces cost the same, returns the earliest one. If no piece is
- * long enough, returns null.
+ * Returns the cheapest `length` periods in one piece. If several pieces cost the same, returns the earliest. If no
+ * piece is long enough, returns null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @param {number} step the length of a period
@@ -19,15 +19,15 @@ export function cheapestPiece(candidates, length, step) {
     const piece = candidates.slice(i, i + length);
     const sum = total(piece);
     const isWhole = piece[length - 1].ts === piece[0].ts + (length - 1) * step;
-    // A tiny difference is only a rounding error.
+    // A difference below 1e-9 is only a rounding error.
     if (isWhole && sum < bestSum - 1e-9) [best, bestSum] = [piece, sum];
   }
   return best;
 }
 
 /**
- * Returns the cheapest `length` periods. If periods cost the same, the earlier ones are chosen. If there are fewer
- * periods, returns null.
+ * Returns the cheapest `length` periods, ascending. If periods cost the same, the earlier ones are chosen. If there are
+ * fewer than `length` candidates, returns null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @returns {Candidate[] | null}
@@ -39,8 +39,8 @@ export function cheapestPeriods(candidates, length) {
 }
 
 /**
- * Returns the cheapest and the most expensive `length` periods, in one piece or anywhere. If both would share a period,
- * or if the most expensive ones cost no more, `dearest` is null.
+ * Returns the cheapest and the most expensive `length` periods: in one piece, or anywhere if `isSplit` is true. If
+ * there is no such choice, both are null. If both share a period or cost the same, `dearest` is null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @param {number} step the length of a period
@@ -70,11 +70,13 @@ function total(periods) {
 /** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and the seconds that a device runs in it */
 /**
  * @typedef {{mean: number, range: [number, number] | null, isAllForecast: boolean, euros: number}} Cost
- *   `mean` and `range` in the reader's unit, `range` only if a price is a forecast; `euros` to the cent
+ *   the mean price and its likely range in the reader's unit, and the cost in euros, rounded to the cent. If all prices
+ *   are published, `range` is null
  */
 
 /**
- * Returns the seconds that a device runs in each period. If a price is unknown, returns null.
+ * Returns the periods in which a device runs, with the seconds in each. If one of them has neither a price nor a
+ * forecast, returns null.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
  * @returns {Part[] | null}
@@ -91,17 +93,18 @@ export function partsOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of two hours' forecast errors, as shares that each fade with their own number of seconds. The Home
- * Assistant integration uses the same numbers. Its `plans/saving.py` describes how they were fitted.
+ * The correlation of the forecast errors of two periods is a sum of terms that fall exponentially with the time between
+ * the periods. Each term has a factor and a decay time in seconds. The Home Assistant integration uses the same
+ * numbers. Its `plans/saving.py` describes how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * Returns the mean price of a run, and the cost of an energy used evenly in it. The run's range is narrower than the
- * mean of the periods' ranges, because the periods' errors partly cancel out.
+ * Returns the mean price of the parts, and the cost of an energy that is used evenly in them. The likely range of the
+ * mean price takes into account that the errors of several forecasts partly cancel out.
  * @param {Part[]} parts in the order of time
  * @param {number} kwh
- * @param {number} eurosPerKwh euros per kWh for 1 in the reader's unit
+ * @param {number} eurosPerKwh a price of 1 in the reader's unit, in euros per kWh
  * @returns {Cost}
  */
 export function costOf(parts, kwh, eurosPerKwh) {
@@ -119,7 +122,7 @@ export function costOf(parts, kwh, eurosPerKwh) {
 }
 
 /**
- * Returns the distance of a sum's percentile from its median, computed from these distances of its parts.
+ * Returns the distance from a sum's median to its p10 or p90. `away` is the same distance for one part of the sum.
  * @param {[ts: number, away: number][]} parts
  */
 function joint(parts) {

@@ -1,12 +1,12 @@
-// Amounts, numbers, instants and sentences in the reader's language and unit.
+// Writes prices, numbers, times and sentences in the reader's language, unit and time zone.
 
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees, without VAT; the first amount also counts before its instant */
+/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees without VAT, each from an instant; the first amount also counts before its instant */
 
 /**
- * Returns a function that converts EUR/MWh without VAT to the reader's unit, with the fees and the VAT of an instant.
+ * Returns a function that adds an instant's fees and VAT to a market price, and converts the sum to the reader's unit.
  * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
  * @returns {(eurMwh: number, ts: number) => number}
  */
@@ -14,25 +14,25 @@ export function amountsIn(unit, rates, surcharge = []) {
   const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
   if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
-  // The API gives euros with 4 decimals. Rounding avoids the errors of binary fractions in cents.
+  // As in the API, euros have 4 decimals. The outer rounding removes the errors of binary fractions from the cents.
   return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
-/** Euros per kWh for 1 in each unit. */
+/** A price of 1 in each unit, in euros per kWh. */
 const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
 
-/** Rounds to some decimals. An exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
+/** Rounds to a number of decimals. As in Python, an exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
   const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
   const scale = 10 ** decimals;
   return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
 }
 
-/** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  a text may have a form for each plural of its language */
+/** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  a text has one form, or a form for each plural category of its language */
 
 /**
  * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Texts}} PageData
- *   `tz` is the reader's time zone, `clock` the market's, which nights and holidays follow
+ *   `tz` is the reader's time zone. `clock` is the market's time zone, for nights and public holidays
  */
 
 export class Wording extends Clock {
@@ -52,7 +52,7 @@ export class Wording extends Clock {
     this.market = new Clock(data.clock);
   }
 
-  /** A text, in the form for the number `n` if it has plural forms. @param {string} key @param {Record<string, string | number>} gaps */
+  /** Returns a text with `gaps` in its placeholders. If the text has plural forms, returns the form for `n`. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
@@ -65,38 +65,38 @@ export class Wording extends Clock {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** Writes a published price with all decimals, or a forecast as "about" a whole number. @param {number} value @param {boolean} isForecast */
+  /** Writes a published price with two decimals, and a forecast as "about" a whole number. @param {number} value @param {boolean} isForecast */
   told(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value, 0) }) : this.price(value);
   }
 
-  /** A sum in euros. @param {number} value @param {boolean} isForecast */
+  /** Writes a sum in euros. If the sum is a forecast, adds "about". @param {number} value @param {boolean} isForecast */
   euros(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
   }
 
-  /** The colour of a price compared with the last 30 days. Prices below zero have their own colour. @param {number} value */
+  /** The colour of a price on the scale of the last 30 days. Prices below zero have their own colour. @param {number} value */
   tint(value) {
     return TINTS[tintOf(value, this.scale)];
   }
 
-  /** A number without trailing zeros. @param {number} value */
+  /** Writes a number with at most two decimals, without trailing zeros. @param {number} value */
   brief(value) {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** The range of a forecast. Next to a minus sign, a dash would look like another minus. @param {[number, number, number]} forecast */
+  /** Writes the range of a forecast. If p10 is negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
   band([low, , high]) {
     return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
   }
 
-  /** The time by the reader's clock. In the hour repeated in autumn, the time zone is added. @param {number} ts */
+  /** Writes the time by the reader's clock. If the hour is repeated at the end of summer time, adds the time zone. @param {number} ts */
   clock(ts) {
     const time = this.wall(ts).slice(11);
     return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
   }
 
-  /** The day of an instant, as `Texts.short_date` in texts.py writes it. @param {number} ts */
+  /** Writes the day of an instant, as `Texts.short_date` in texts.py does. @param {number} ts */
   day(ts) {
     return this.dayNames(ts)[0];
   }
@@ -127,21 +127,21 @@ export class Wording extends Clock {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** Writes a start and an end. If the end is on another day, its day is added. Midnight belongs to the day that it ends. @param {import("./chart.js").Span} span @param {number} now */
+  /** Writes a start and an end. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {import("./chart.js").Span} span @param {number} now */
   spanOverDays(span, now) {
     const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
   }
 
-  /** Writes the day of an instant for use within a sentence. "Today" and "tomorrow" then have a small letter. @param {number} ts @param {number} now */
+  /** Writes the day of an instant for use within a sentence: "today" and "tomorrow" begin with a small letter. @param {number} ts @param {number} now */
   dayWithin(ts, now) {
     const name = this.dayFrom(ts, now);
     return name === this.day(ts) ? name : name.toLowerCase();
   }
 
   /**
-   * Returns whether an hour has the network's night rate. The rate holds from 22 to 7 by the market's clock, and on
-   * weekends and public holidays. Without a night rate in the shown prices, returns false.
+   * Returns whether an hour is at night (from 22 to 7 by the market's clock), on a weekend or on a public holiday. If
+   * the shown prices have no night rate, returns false.
    * @param {number} ts
    */
   isNightRate(ts) {
@@ -151,7 +151,8 @@ export class Wording extends Clock {
   }
 
   /**
-   * The words about a period. One or two lines name the kind of its price.
+   * Writes a period's time and price. `what` names the kind of the price, and adds a line about the forecast if there
+   * is one.
    * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
   period(period, span) {
