@@ -22,7 +22,7 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The free space at the top of the price axis, and at its bottom if it is below zero, as a fraction of its length."""
+"""Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1

@@ -11,7 +11,7 @@ _LENGTH_S: Final = 3 * HOUR_S
 """The page's finder of cheap times (`static/finder.js`) has the same default length."""
 _MIN_SAVING_EUR_MWH: Final = 10.0
 _MIN_SAVING_SHARE: Final = 0.1
-"""Waiting counts as worth it only if it saves at least 1 c/kWh plus VAT, and at least a tenth of the present price."""
+"""Waiting is worthwhile only if it saves at least 1 c/kWh plus VAT, and at least a tenth of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 

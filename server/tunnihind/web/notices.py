@@ -75,8 +75,8 @@ def of_data(
 ) -> Iterator[Notice]:
     """Yield notices of missing, doubtful or old data as of `now` (unix seconds).
 
-    Data count as old from the same age on as in `/readyz`. If `pipeline_expected` is false, no notice says that the
-    last refresh was long ago.
+    Data count as old at the same age as in `/readyz`. If `pipeline_expected` is false, no notice says that the last
+    refresh was long ago.
     """
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))

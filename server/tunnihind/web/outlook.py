@@ -57,7 +57,7 @@ _MUCH_DEARER: Final = 1.0
 """A price is much below or above the usual price if the difference is at least this multiple of the sum of the
 usual price and `_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
-"""With fewer days of published prices before today, the usual price is unknown."""
+"""If published prices before today cover fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """A day is compared with the usual price only if at least this many of its hours are known, and none is past."""
 _NEAR_ZERO: Final = 0.25

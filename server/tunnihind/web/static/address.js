@@ -101,7 +101,7 @@ export function isPrivate(host) {
 /** @param {Record<string, string>} texts */
 export function letCopy(texts) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
-    // Browsers have no clipboard outside https and localhost. Readers can still select the code.
+    // Outside https and localhost, browsers give scripts no clipboard. Readers can still select the code.
     if (!navigator.clipboard) continue;
     button.hidden = false;
     const label = button.textContent;

@@ -3,7 +3,7 @@
 
 import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
 
-/** The free space at the top of the price axis, and at its bottom if it is below zero, as a fraction of its length. */
+/** Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much. */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;

@@ -63,7 +63,7 @@ export class Feed {
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set, so the known difference to the server's clock is no longer valid.
+      // The device has slept, or its clock was set, so the measured difference to the server's clock is no longer valid.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
