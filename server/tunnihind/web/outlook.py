@@ -284,8 +284,6 @@ def sentences(
 
 
 class _Sentences:
-    """Writes sentences about highlights in the reader's language."""
-
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
         self._now = now
