@@ -1,4 +1,4 @@
-"""Writes prices and times with the reader's language, unit, VAT and time zone."""
+"""Writes prices and times in the reader's language, unit and time zone, and computes price levels."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,10 +47,11 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return the price level of each period of a day. Each of the five levels covers about a fifth of the periods.
+    """Return the price level of each period of a day, by the start of the period (unix seconds).
 
-    The rule for price levels is the same as in the Home Assistant integration. Equal prices get the level of their mean
-    rank, so a day with the same price in all periods has only the level `normal`.
+    The level is the fifth of the day's sorted prices to which the period's price belongs. Equal prices get the level of
+    their mean rank, so if all prices of a day are equal, all periods are `normal`. The Home Assistant integration uses
+    the same rule.
     """
     prices = sorted(map(price, periods))
 
@@ -62,7 +63,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
 
 
 def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
-    """Group the periods by day, and keep their order."""
+    """Group the periods by day, in their order. `days` maps the start of each period to its day."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
         grouped.setdefault(days[ts], []).append(period)
@@ -92,10 +93,11 @@ class Vat:
 
 
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
-    """Return the reader's choice of VAT.
+    """Return the VAT that the reader chose, or the default.
 
     For prices in cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the
-    default is no VAT. If the API's VAT rate is zero or equals today's legal rate, the choice `api` is left out.
+    default is no VAT. If `api_rate`, the API's VAT rate at `now`, is zero or equals the legal rate, the choice `none`
+    or `law` replaces the choice `api`.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -110,7 +112,7 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 _CENTS: Final = 100
 _FAR_S: Final = 180 * DAY_S
-"""A date more than half a year away is written with its year."""
+"""A date at least this many seconds away is written with its year."""
 
 
 def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
@@ -220,7 +222,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write `brief_mean_price`, with "about" if the price of any period is a forecast."""
+        """Return the text of `brief_mean_price`. If the price of any period is a forecast, add "about"."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -232,7 +234,7 @@ class Display:
         return 1 if self.options.unit == "kwh" else 0
 
     def mean(self, periods: Iterable[PricedPeriod]) -> float:
-        """Return the mean of the shown prices of some periods."""
+        """Return the mean price of some periods in the reader's unit."""
         return fmean(self.shown(period) for period in periods)
 
     def interval(self, period: PricedPeriod) -> tuple[float, float]:
@@ -249,7 +251,7 @@ class Display:
         return self.texts.whole_range(*bounds)
 
     def day(self, ts: float) -> date:
-        """Return the reader's calendar day of an instant."""
+        """Return the calendar day of an instant in the reader's time zone."""
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
@@ -263,7 +265,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write the day and the time of an instant. If the instant is over half a year from `now`, add the year."""
+        """Write the day and the time of an instant. If `now` is half a year or more away, add the year."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

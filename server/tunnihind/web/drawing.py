@@ -2,7 +2,8 @@
 
 Readers with JavaScript see the server's chart until the page's script has drawn its own chart.
 
-Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. The y axis points downwards.
+Coordinates are thousandths of the plot's width or height, so that the SVG can stretch. Only the positions in `Tick` and
+`NamedSpan` are percentages. The y axis points downwards.
 """
 
 from collections import defaultdict
@@ -21,18 +22,15 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The free space above the highest price, and below the lowest price if it is negative.
-
-The space is a fraction of the distance from the lowest to the highest price, zero included.
-"""
+"""Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""Within this fraction of the plot's width from either side, a centred word would cross the edge."""
+"""Within this fraction of the plot's width from a side, "now" isn't centred, because it might cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""The room after the last period, in seconds. The room makes the end of the period visible."""
+"""The chart ends this many seconds after the last period, so that readers see the end of the period."""
 _NOW_STEP_S: Final = 900
-"""The mark of the present moves only once in this many seconds, so that the page doesn't change every second."""
+"""The mark of the present moves only once in this many seconds, so that open pages aren't sent again every minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """The name of a day or a month, with its position in percent of the plot's width."""
+    """The name of a day or a month, with its position and width in percent of the plot's width."""
 
     at: float
     width: float
@@ -66,7 +64,11 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The paths and labels of the chart. The chart begins with today, and ends after the last period."""
+    """The paths and labels of the chart. `start` and `end` are the chart's bounds in unix seconds.
+
+    `nights` lists the position and the width of each span that is marked as night. `now` and `zero` are the positions
+    of the present and of the price zero.
+    """
 
     start: int
     end: int
@@ -103,13 +105,13 @@ class _Frame:
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole number.
 
-        Exact coordinates would need three times as many bytes, and would differ by less than a pixel.
+        Exact coordinates would make the page longer, and would differ by less than a pixel.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
 def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods from the start of today on. If no period starts today or later, return None."""
+    """Draw the periods of today and of later days. If there are no such periods, return None."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:
@@ -136,7 +138,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
     """Return the spacing of the price axis's labels, the axis's bottom and its top.
 
-    `priceScale` in drawing.js computes the same axis.
+    For the same prices, `priceScale` in drawing.js computes the same axis.
     """
     amounts = [0.0]
     for period in shown:
@@ -160,7 +162,7 @@ def round_step(reach: float, steps: int) -> float:
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw the settled prices of each colour. A vertical line joins each price to the previous price."""
+    """Draw the settled prices of each colour. Vertical lines join the prices of consecutive periods."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -176,7 +178,7 @@ def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Fram
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """Yield the position and the width of each span in which the network's night rate holds."""
+    """If there is a night rate, yield the position and the width of each span of nights, weekends and holidays."""
     if not display.has_nights:
         return
     market = display.market

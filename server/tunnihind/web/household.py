@@ -1,4 +1,4 @@
-"""Explains the parts of a household's price, and makes remarks on the rates."""
+"""Lists the parts of a household's price, and makes remarks on the rates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,10 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """The parts of the present period's price, and remarks on the rates of all shown periods.
+    """The parts of the household price in the present period, and remarks on the rates.
 
-    `parts` lists the name of each part and its amount in the reader's unit. Apart from rounding, the amounts add up to
-    `total`.
+    `parts` lists the name of each part and its amount in the reader's unit, without fees of zero. Apart from rounding,
+    the amounts add up to `total`.
     """
 
     when: str
@@ -26,9 +26,9 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain a household's price as of `now` (unix seconds). If the present price is unknown, explain only the rates.
+    """Return the parts of a household's present price, and remarks on the rates as of `now` (unix seconds).
 
-    If `tariff` is None, return None.
+    If `current` is None, return only the remarks. If `tariff` is None, return None.
     """
     if tariff is None:
         return None
@@ -57,7 +57,7 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
 
 
 def _amount(cents: float, display: Display) -> str:
-    """Write an amount with three decimals. With two decimals, a price's parts might not add up to the price."""
+    """Write an amount in the reader's unit. With two decimals, the parts would often not add up to the price."""
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
     return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)
@@ -81,5 +81,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the calendar day in the zone's local time. Rates change at local midnight."""
+    """Return the calendar day in the zone's local time, because rates change at local midnight."""
     return display.market.local(ts).date()

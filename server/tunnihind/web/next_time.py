@@ -8,22 +8,19 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
-"""The length of the cheapest time. The page's finder of cheap times (`static/finder.js`) has the same default."""
+"""The page's finder of cheap times (`static/finder.js`) has the same default length."""
 _MIN_SAVING_EUR_MWH: Final = 10.0
 _MIN_SAVING_SHARE: Final = 0.1
-"""Waiting must save at least a cent per kWh plus VAT.
-
-The saving must also be at least this fraction of the present price.
-"""
+"""Waiting is worthwhile only if it saves at least 1 c/kWh plus VAT, and at least a tenth of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Name the cheapest three consecutive hours of the next 24, and compare their price with the present price.
+    """Name the cheapest three consecutive hours of the next 24 hours, and compare their price with the present price.
 
-    `current_ts` is the start of the present period in unix seconds. If too few prices are known, return an empty
-    string.
+    `current_ts` is the start of the present period in unix seconds. If the present price is unknown, make no
+    comparison. If the prices of no three consecutive hours are known, return an empty string.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]
@@ -56,7 +53,7 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether it is worth waiting for the cheapest price. All prices are in the reader's unit."""
+    """Write whether it is worth waiting for the cheapest price. Both prices are in the reader's unit."""
     worth = display.amount(_MIN_SAVING_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")

@@ -1,4 +1,4 @@
-"""Makes notices about missing, doubtful, old or simulated prices, and describes the last answer of each source."""
+"""Makes a page's notices, explains why a page has no prices, and describes the last answer of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""If a source has no fault, but its last answer is older than this, the server no longer sends requests to it.
+"""A source without a fault counts as no longer asked if its last answer is older than this.
 
-The longest time between two requests is six hours, for weather.
+The server requests weather about every six hours, and other data more often.
 """
 
 
@@ -37,7 +37,7 @@ class SourceState:
     `answered_ts` is the time of the source's last usable answer (unix seconds). If the newest request has failed,
     `fault` is the kind of failure. If the newest request has failed with an HTTP error, `status` is the HTTP status.
 
-    Error messages are only in the log and in `tunnihind status`, because they may name the operator's machines.
+    The error's text is not public, because the text may name the operator's machines.
     """
 
     name: str
@@ -48,7 +48,7 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice about the data. `brief` is a short form of `text` for the small view."""
+    """A notice on a page. `brief` is a short form of `text` for phones and the small view."""
 
     text: str
     brief: str
@@ -58,14 +58,14 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    In the small view, a word in the footer replaces the notice about simulated or past prices.
+    The small view gets no such notice, because a word in its footer says the same.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
 def of_address(display: Display) -> Iterator[Notice]:
-    """If parameters of the page's address have unknown values, yield a notice with the names of these parameters."""
+    """If parameters of the page's address have unknown values, yield a notice that names these parameters."""
     if names := ", ".join(display.options.unknown):
         yield _notice("address", display, names=names)
 
@@ -75,7 +75,8 @@ def of_data(
 ) -> Iterator[Notice]:
     """Yield notices of missing, doubtful or old data as of `now` (unix seconds).
 
-    The page and `/readyz` use the same age limits for old data.
+    Data count as old at the same age as in `/readyz`. If `pipeline_expected` is false, no notice says that the last
+    refresh was long ago.
     """
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
@@ -115,7 +116,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write until when prices are settled, when the forecast was made, and when the server last checked sources."""
+    """Write until when prices are settled, when the forecast was made, and when the data were last refreshed."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -132,7 +133,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A source's name, and a text about its last answer."""
+    """A source's name, and a text about its last answer or its fault."""
 
     name: str
     state: str
@@ -149,7 +150,7 @@ class NoPricesNotice:
 
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
-    """For each source, return a line about the source's last answer. `now` is in unix seconds."""
+    """For each source, return a line about its last answer or its fault. `now` is in unix seconds."""
     return tuple(_line(source, now, display) for source in sources)
 
 

@@ -1,4 +1,4 @@
-"""The options of the pages. All options are in the address, so that a reader can share a view."""
+"""The options of the pages. The page's address holds the options, so that a reader can share a view."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -30,8 +30,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter. The default comes first. An empty value means no choice. If the address lacks choices
-that the browser remembers, `static/remembered.js` adds them, but never adds fees to an address that names fees."""
+"""The possible values of each parameter except the rates. The default comes first. An empty value means no choice."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -42,14 +41,14 @@ _RATE_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options that the server reads to make a page. The chart's script reads further options from the address.
+    """The options that the server reads to make a page. The page's scripts read further options from the address.
 
-    `zone` comes from the page's path. In Estonia, the `margin` and the rates of the `package` are added to the market's
-    price. Outside Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
-    are in c/kWh without VAT. If `price` is "market", the page shows market prices, even if the reader entered rates.
+    `zone` comes from the page's path. In Estonia, a household chooses a `package` and may enter a `margin`. Outside
+    Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates are in c/kWh
+    without VAT. If `price` is "market", the page shows market prices, even if the reader has chosen or entered fees.
 
-    If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
-    language. `unknown` lists the parameters of the address whose values are not allowed.
+    If the address names one of the pages' languages, `names_lang` is true. Otherwise, `lang` is the language that the
+    browser prefers. `unknown` lists the parameters of the address whose values are not allowed.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -109,7 +108,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the options from the query string of a zone's page. Parameters that only other zones use are ignored."""
+        """Read the options from the query string of a zone's page. Ignore parameters that only other zones use."""
         choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
@@ -121,8 +120,9 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string for the present page with some options changed.
 
-        Options with their default value are left out of the link. If the reader hasn't chosen a language, the link
-        names no language. A link without a language shows the page in each reader's own language.
+        Options with their default value are left out of the link, except the language. The link names a language only
+        if the present address or `changes` names one. Without a language in the link, the page appears in the language
+        that the reader's browser prefers.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -130,11 +130,11 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # An empty link leads to the present address, so a link to the default options is `?`.
+        # An empty link would keep the present options, so a link that changes all options to their defaults is `?`.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the present page in another zone. Fees are left out, as they differ by zone."""
+        """Return the query string for the present page in another zone, without fees, because they differ by zone."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -145,7 +145,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 def _rate(text: str) -> str:
     """Normalise a rate, so that equal rates lead to the same cached page.
 
-    If the rate is invalid, return an empty string.
+    If the text is not a number from 0 to 100, return an empty string.
     """
     try:
         rate = float(text.strip().replace(",", "."))

@@ -1,8 +1,9 @@
-"""Finds the highlights ahead: cheap and expensive hours, and days with unusual prices.
+"""Finds the highlights ahead, and describes them in sentences.
 
-All amounts are in the reader's unit. The usual price is the mean price of the two weeks before today. The page calls
-an hour cheap if its price is far below the day's mean price, and also below the usual price. The page calls an hour
-expensive if its price is far above the day's mean price, and also above the usual price.
+Highlights are cheap and expensive hours, and days with unusual prices. Each `amount` is a price in the reader's unit.
+The usual price is the mean of the published prices of the two weeks before today. Cheap hours cost far less than the
+day's mean price, and also less than the usual price. Expensive hours cost far more than the day's mean price, and also
+more than the usual price.
 
 The following figures come from pages made at 09:00 UTC on 365 days of 2025, with 24% VAT in all prices.
 
@@ -44,44 +45,50 @@ type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
-"""The smallest price difference that is worth waiting for. VAT is added to this amount."""
+"""The smallest price difference that the page points out, without VAT."""
 _NOTABLE: Final = 0.3
-"""The price of a cheap or expensive hour differs from the day's mean by more than this fraction of the mean, and by
-more than `_NOTABLE_EUR_MWH`. For the other hours of its span, half of these amounts is enough. The mean of a cheap or
-expensive day differs from the usual price by at least this fraction of it, and by at least `_NOTABLE_EUR_MWH`."""
+"""The smallest relative difference that the page points out. The difference must also reach `_NOTABLE_EUR_MWH`.
+
+Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, one
+hour must differ by this much, and each other hour by at least half as much.
+"""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above the usual price if it differs by at least this share of a sum: the usual price plus
-`_NOTABLE_EUR_MWH`."""
+"""A price is much below or above the usual price if the difference is at least this multiple of the sum of the
+usual price and `_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
-"""With published prices for fewer days before today, the usual price is unknown."""
+"""If published prices before today cover fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
-"""With fewer known hours, a day's mean is not compared with the usual price."""
+"""A day is compared with the usual price only if at least this many of its hours are known, and none is past."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast counts as close to zero if it is below this fraction of a notable difference. The limit is half a cent per
-kWh without VAT."""
+"""A forecast price below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh plus VAT, counts as close to zero."""
 _BEYOND_USUAL: Final = 0.5
-"""A span's cheapest hour must be below the usual price by more than this fraction of `_NOTABLE_EUR_MWH`. The most
-expensive hour must be above the usual price by as much."""
+"""In a span of cheap hours, one hour must be below the usual price by more than this fraction of `_NOTABLE_EUR_MWH`.
+
+In a span of expensive hours, one hour must be above the usual price by more than the same amount.
+"""
 _MAX_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
-"""The shortest span of low prices that is named. A single cheap hour is hardly worth waiting for."""
+"""The page names no shorter span of low prices, because a single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power. At 5 m/s, they give 20%.
+"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their full power. At 5 m/s, they give 20%.
 
 The figures come from 169 days from January to June 2025. The wind speeds are forecasts for ten Lithuanian towns. The
 wind power is ENTSO-E's forecast for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
-"""More than half of the radiation at a cloudless noon in June.
+"""The page names the sun as the reason for low prices only if the radiation reaches this value in one of their hours.
 
-On 7 of 10 days from April to June, the radiation reached this value. No day in January reached it. From March to June
-2025, the median price from 11 to 18 o'clock was 13% of the day's mean on sunny days, and 39% on other days.
+At a cloudless noon in June, the radiation is less than twice this value. On 7 of 10 days from April to June, the
+radiation reached this value. No day in January reached it. From March to June 2025, the median price from 11 to 18
+o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
 _WORTH_NAMING: Final = 0.5
-"""A second span is named if its size is at least this fraction of the largest span's size. A span's size is the sum of
-its hours' distances from the limit."""
+"""The page names a second span if its size is at least this fraction of the largest span's size.
+
+A span's size is the sum of the amounts by which its hours exceed the `level` of `_spans`.
+"""
 
 
 class Span(NamedTuple):
@@ -95,13 +102,15 @@ class Span(NamedTuple):
 class DayOutlook:
     """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    Each tuple holds at most two spans. `usual` compares the day's mean price with the usual price. Prices that aren't
-    published yet count with the forecast's median. If all prices ahead are published, `negative` holds hours with
-    prices below zero. Otherwise, `near_zero` holds hours with prices below zero or close to zero, because a forecast
-    can't show reliably whether a price will be below zero. `possible` holds hours in which p90 is far above the usual
-    price, and higher than any price of the two weeks before today. If `expensive` holds any hours, `possible` is empty,
-    because the sentence about the expensive hours already includes the likely range of the highest price. `weather` is
-    the forecast weather that explains the prices: wind or sun for low prices, calm for high prices.
+    Each tuple holds at most two spans. A price that isn't published yet counts with the forecast's median.
+
+    `usual` compares the day's mean price with the usual price. If the difference is small or can't be judged, `usual`
+    is None. `cheap` and `expensive` are filled only for today and tomorrow. If all prices ahead are published,
+    `negative` holds hours with prices below zero. Otherwise, `near_zero` holds hours with prices below or close to
+    zero, because a forecast can't show reliably whether a price will be below zero. If `negative` or `near_zero` holds
+    any hours, `cheap` is empty. `possible` holds hours in which p90 is far above the usual price, and above all prices
+    of the two weeks before today. If `expensive` holds any hours, `possible` is empty. `weather` is the forecast
+    weather that explains the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -123,7 +132,7 @@ class DayOutlook:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The times of all highlights of the day."""
+        """The spans of all highlights of the day."""
         return (*self.low, *self.expensive, *self.possible)
 
 
@@ -141,7 +150,7 @@ class _Hour:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """The mean and the highest hourly price of the two weeks before today."""
+    """The mean and the highest of the published hourly prices of the two weeks before today."""
 
     mean: float
     highest: float
@@ -152,7 +161,8 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now` (unix seconds).
 
-    `days` maps each day of the reader's calendar to its periods. The first day is two weeks before today.
+    `days` maps each day of the reader's calendar, from two weeks before today on, to its periods. Days without
+    highlights are left out of the result.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -235,10 +245,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return at most two spans in which the 90th percentile is far above the usual price, and above all recent prices.
-
-    The recent prices are those of the two weeks before today.
-    """
+    """Return at most two spans in which p90 is far above the usual price, and also above `usual.highest`."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -246,10 +253,11 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return at most the two largest spans of consecutive hours with values above `level`, in chronological order.
+    """Return the one or two largest spans of consecutive hours with values above `level`, in chronological order.
 
-    `hours` lists the start and the value of each hour. If `peak` is given, each span contains at least one value above
-    `peak`. `shortest` is the minimum length of a span in seconds.
+    The smaller span must be large enough (`_WORTH_NAMING`). `hours` lists the start and the value of each hour. If
+    `peak` is given, each span contains at least one value above `peak`. `shortest` is the minimum length of a span in
+    seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -270,14 +278,12 @@ def sentences(
 ) -> tuple[str, ...]:
     """Write the highlights in the reader's language. `days` must be the mapping that was given to `outlook`."""
     written = _Sentences(days, now, display)
-    # Several days share a sentence only if the sentence names no times of day.
+    # Consecutive days with equal highlights share a sentence, unless the sentence names times of day.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
 class _Sentences:
-    """Writes sentences about highlights in the reader's language."""
-
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
         self._now = now
@@ -312,7 +318,7 @@ class _Sentences:
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Describe all highlights of a day except the hours in `possible`."""
+        """Describe all highlights of a day except `possible` and `weather`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -341,7 +347,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Write the hours in which prices may be very high, and the forecast with the highest 90th percentile."""
+        """Write when prices may be very high, and the forecast for the period with the highest p90."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
@@ -366,9 +372,9 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write when a span starts and ends.
+        """Write a span's times in words, such as "from 10:00 to 12:00" or "all day".
 
-        If the price after the span is unknown, write that the span may last longer.
+        If the day's prices after the span are unknown, write that the span may last longer.
         """
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts

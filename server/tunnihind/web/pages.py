@@ -34,9 +34,9 @@ from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
 MAX_WAITING: Final = 200
-"""At most this many different pages wait. Making a page takes 15 to 40 ms, so the last page waits some seconds.
+"""At most this many different pages wait to be made. Making a page takes 15 to 40 ms, so no page waits over 8 s.
 
-An open page gives up after ten seconds, and requests its data again within a minute.
+An open page's script waits at most ten seconds for a new page.
 """
 
 
@@ -50,8 +50,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        Requests with the same `key` count as one request in the queue, because all open pages send their requests at
-        the start of each hour.
+        Requests with the same `key` count as one, because many open pages request the same page just after the start of
+        an hour.
         """
         if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
             return None
@@ -78,7 +78,7 @@ _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""The caches of dashboards and of accuracy pages keep at most this many pages each. A dashboard has 50 to 130 kB."""
+"""Each cache of dashboards or of accuracy pages keeps at most this many pages. A dashboard has 50 to 130 kB."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -137,7 +137,7 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 def missing_page(site: Site, mode: Mode) -> Middleware:
     """Return a middleware that answers a browser's request for an unknown path with a page.
 
-    Clients that don't accept HTML get a problem document (RFC 9457).
+    If the request's Accept field doesn't name HTML, the answer is a problem document (RFC 9457).
     """
 
     @web.middleware
@@ -158,7 +158,10 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue."""
+    """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue.
+
+    If the queue is full, the answer is a problem document with status 503.
+    """
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -182,8 +185,8 @@ def _options(request: web.Request, zone: Zone) -> PageOptions:
     return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""), zone)
 
 
-def _frame_options(options: PageOptions) -> PageOptions:
-    """Return the options without those that only pages with prices need."""
+def _shared_options(options: PageOptions) -> PageOptions:
+    """Return the options that all pages use. All other options get their defaults."""
     return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
@@ -194,7 +197,7 @@ def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data:
 
 
 def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
-    """Return the page of the API reference. The page is made once for each set of options."""
+    """Return a function that makes the page of the API reference, once for each set of options and coding."""
     settings = site.settings
     newest_since, rate = settings.api_vat_rates[-1]
 
@@ -217,11 +220,11 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
         )
         return _represent(html, coding, _FIVE_MINUTES)
 
-    return lambda options, coding: made(_frame_options(options), coding)
+    return lambda options, coding: made(_shared_options(options), coding)
 
 
 class DashboardPage:
-    """Makes the dashboard. At most `KEPT_PAGES` pages are cached until the minute ends or the data change."""
+    """Makes the dashboard. At most `KEPT_PAGES` pages are cached, until the minute ends or the data change."""
 
     def __init__(
         self,
@@ -265,10 +268,10 @@ class DashboardPage:
         return self._ready[options, coding]
 
     def _drop_old(self, now: int) -> None:
-        """Drop pages that were made in an earlier minute or from older data.
+        """Drop pages that were made in another minute or from other data.
 
-        Also drop the HTTP answers of earlier seconds, because their Cache-Control field is out of date. Raises
-        StoreError if there are no data yet.
+        Also drop the HTTP answers of other seconds, because their Cache-Control field is out of date. Raises StoreError
+        if there are no data yet.
         """
         data, page_context, minute = self._snapshot.data, self._page_context(), now // _MINUTE_S
         if self._shown is None or self._shown[0] is not data or self._shown[1:] != (page_context, minute):
@@ -300,9 +303,10 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> Page:
-    """Return the page about the forecasts' accuracy. At most `KEPT_PAGES` pages are cached until the data change.
+    """Return a function that returns the page about the forecasts' accuracy.
 
-    The returned function raises StoreError if there are no data yet.
+    At most `KEPT_PAGES` pages are cached. A cached page is used until the data change. The returned function raises
+    StoreError if there are no data yet.
     """
 
     @lru_cache(maxsize=KEPT_PAGES)
@@ -317,7 +321,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], Pag
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
-        shown = replace(_frame_options(options), ahead=options.ahead)
+        shown = replace(_shared_options(options), ahead=options.ahead)
         return made(shown, coding, page_context().weather_scores, data.version, data.change_id)
 
     return page

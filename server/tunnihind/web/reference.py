@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""If a field's description contains one of these texts, the page shows the text's unit. The first text found counts."""
+"""The page shows the unit of the first of these texts that a field's description contains."""
 
 type Translate = Callable[[str], str]
 

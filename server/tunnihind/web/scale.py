@@ -1,4 +1,4 @@
-"""The colour scale for prices, made from the last 30 days' prices."""
+"""Converts the colour scale to the reader's unit, and finds the colours of prices."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,8 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Add fees and VAT to the scale's market prices (EUR/MWh), and convert the result to the reader's unit.
 
-    Fees may differ between hours, so each result is the mean over all given hours (unix seconds).
+    Fees and VAT may differ between hours, so each result is the mean over all `hours`, the starts of hours in unix
+    seconds. If `hours` is empty, return an empty scale.
     """
     starts = list(hours)
     if not starts:

@@ -1,4 +1,4 @@
-// In a browser or in Node.js: any origin may read the API.
+// For Node.js or a browser. A page of any site may read the API.
 const answer = await fetch("http://tunnihind.local:8080/api/v1/forecast");
 const body = await answer.json();
 if (!answer.ok) throw new Error(body.detail);

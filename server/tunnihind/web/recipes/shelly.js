@@ -1,4 +1,4 @@
-// A Shelly (Gen2 or later) that heats water: on in the cheapest hours before a time of the day.
+// Switches a Shelly (Gen2 or later) on in the cheapest hours before a daily deadline, for example to heat water.
 let CONFIG = {
   url: "http://tunnihind.local:8080/api/v1/forecast",
   hours: 3, // how many hours a day
@@ -14,7 +14,7 @@ function deadlineAfter(ts) {
   return end > ts ? end : end + 86400;
 }
 
-// The price of every hour from now to the deadline; a market price replaces the forecast.
+// The known prices of the hours from now to the deadline. A market price replaces the forecast.
 function pricesUntil(body, now, deadline) {
   let prices = {};
   for (let i = 0; i < body.forecast.length; i++) prices[body.forecast[i].ts] = body.forecast[i].p50Kwh;
@@ -37,7 +37,7 @@ function decide(body) {
   Shelly.call("Switch.Set", { id: CONFIG.output, on: on });
 }
 
-// Once an hour; without an answer it asks again the next minute and leaves the switch as it is.
+// Decides once an hour. Without an answer, leaves the switch as it is, and asks again after a minute.
 function tick() {
   if (Math.floor(Date.now() / 3600000) * 3600 === state.hour) return;
   Shelly.call("HTTP.GET", { url: CONFIG.url, timeout: 15 }, function (answer, error) {

@@ -1,5 +1,5 @@
-// The page's address holds every choice of the reader, so that a link shares the view. This module also writes the
-// server's address into code to copy, and reads the data that the server gives to the scripts.
+// Keeps the reader's choices in the page's address, so that a link shares the view. Also writes the server's address
+// into code to copy, and reads the data that the server gives to the scripts.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
@@ -25,7 +25,7 @@ export function choose(changes) {
 /**
  * Writes choices into the address as a step that Back undoes.
  * @param {Record<string, string | null>} changes
- * @param {string[]} remembered the choices that the browser remembers; Back restores their old values
+ * @param {string[]} remembered the names of the changes that the browser remembers; Back restores their old values
  */
 export function takeStep(changes, remembered) {
   const query = new URLSearchParams(location.search);
@@ -35,7 +35,7 @@ export function takeStep(changes, remembered) {
   history.pushState({ names: remembered }, "", addressWith(changes));
 }
 
-/** After Back or Forward, remembers the choices of the address and shows them. */
+/** After Back or Forward, restores the remembered choices from the address, and reloads the page. */
 export function followSteps() {
   addEventListener("popstate", ({ state }) => {
     if (!state?.names) return;
@@ -44,10 +44,10 @@ export function followSteps() {
   });
 }
 
-/** The fees of a household that the browser remembers for each zone. */
+/** The choices about a household's fees. The browser remembers them for each zone separately. */
 const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
 
-/** Remembers a choice for the next visit, or forgets an empty choice. @param {string} name @param {string} value */
+/** Remembers a choice for the next visit. If the value is empty, forgets the choice. @param {string} name @param {string} value */
 export function remember(name, value) {
   const key = `tunnihind.${OF_ZONE.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
   try {
@@ -65,10 +65,10 @@ export function choiceOf(link) {
 }
 
 /**
- * Writes the server's address into code to copy. Without a public address, this page's address is used. If only the
- * local network can reach this page's address, a warning is shown.
+ * If the server has no public address, writes this page's address into code to copy. If only the local network can
+ * reach this page's address, also shows a warning.
  * @param {Document} page
- * @param {string | null} unnamed the server's placeholder for a missing public address
+ * @param {string | null} unnamed the address to replace; null if the server has a public address
  */
 export function nameServer(page, unnamed) {
   if (unnamed === null) return;
@@ -82,7 +82,8 @@ export function nameServer(page, unnamed) {
 }
 
 /**
- * Returns whether only the local network can reach a host. The server's settings use the same rule.
+ * Returns whether only the local network can reach a host. Except for some rare addresses, `_is_local_host` in
+ * settings.py gives the same result.
  * @param {string} host as in a URL
  */
 export function isPrivate(host) {
@@ -100,7 +101,7 @@ export function isPrivate(host) {
 /** @param {Record<string, string>} texts */
 export function letCopy(texts) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
-    // Browsers have no clipboard outside https and localhost. Readers can still select the code.
+    // Outside https and localhost, browsers give scripts no clipboard. Readers can still select the code.
     if (!navigator.clipboard) continue;
     button.hidden = false;
     const label = button.textContent;

@@ -1,12 +1,12 @@
-// The dashboard: the present price, the chart, the finder, options, a household's fees and code to copy.
+// Starts the dashboard: the present price, the chart, the finder, options, a household's fees and code to copy.
 
 import { choiceOf, chosen, followSteps, letCopy, remember, takeStep } from "./address.js";
 import { Finder } from "./finder.js";
 import { data, drawChart, feed, scene, start } from "./view.js";
 
 /**
- * Shows the new price as soon as the reader enters a fee.
- * @param {() => void} onChange
+ * When the reader changes a fee, remembers all fees of the form and writes them into the address.
+ * @param {() => void} onChange called after each change
  */
 function listenToHousehold(onChange) {
   // A fresh page replaces the form, so the listener belongs to the document.
@@ -32,7 +32,7 @@ function listenToHousehold(onChange) {
   }
 }
 
-/** The form; null if the server has no prices. */
+/** The finder's form; null if the server has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
 const finder = form && place && new Finder(form, place, scene, (found, dearest) => {
@@ -41,7 +41,7 @@ const finder = form && place && new Finder(form, place, scene, (found, dearest) 
   drawChart();
 });
 
-/** Changes an option without leaving the page. @param {MouseEvent} event */
+/** Applies the option of a clicked link. Only a new language reloads the page. @param {MouseEvent} event */
 function option(event) {
   const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-option]"));
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

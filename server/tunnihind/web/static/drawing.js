@@ -1,12 +1,9 @@
-// Draws the prices on the page. Home Assistant's card uses the same chart. For readers without scripts, the server
-// makes the same drawing.
+// Draws the page's chart with chart.js, which Home Assistant's card also uses. For readers without scripts, drawing.py
+// draws a similar chart on the server.
 
 import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
 
-/**
- * The free space above the highest price, and below the lowest price if it is negative. The space is a share of the
- * distance from the lowest to the highest price, zero included.
- */
+/** Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much. */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
@@ -21,8 +18,9 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
  */
 
 /**
- * The price axis. It covers zero, all visible prices and some free space. The server's drawing has the same axis.
- * @param {number} least @param {number} most
+ * The ends of the price axis, with some free space, and the step between its labels. For the same prices, the server's
+ * chart has the same axis.
+ * @param {number} least the lowest visible price, or zero @param {number} most the highest visible price, or zero
  */
 export function priceScale(least, most) {
   const reach = most - least || 1;
@@ -30,7 +28,7 @@ export function priceScale(least, most) {
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 
-/** Draws published prices as steps, the forecast as a line in its band, and the background. */
+/** Draws published prices as steps, the forecast as a line in its band, and behind them nights and found times. */
 export class PageDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
@@ -70,7 +68,7 @@ export class PageDrawing extends Drawing {
     this.nameMarks(scene);
   }
 
-  /** Draws the line of prices. Each step is joined to the previous step. @override @param {Period[]} published @param {number} now */
+  /** Also draws a line along the prices. Vertical lines join the prices of consecutive periods. @override @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     super.drawPublished(published, now);
     const edges = TINTS.map(() => "");
@@ -82,7 +80,7 @@ export class PageDrawing extends Drawing {
     edges.forEach((d, tint) => this.path(`edge ${TINTS[tint]}`, d));
   }
 
-  /** Draws lines from the middle of each period to the middle of the next. @override @param {Period[]} forecast */
+  /** Draws the median and the band from the middle of each period to the middle of the next, except across gaps. @override @param {Period[]} forecast */
   drawForecast(forecast) {
     /** @type {Period[][]} */
     const runs = [];
@@ -97,7 +95,7 @@ export class PageDrawing extends Drawing {
     this.path("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
   }
 
-  /** Writes the unit above the price axis. If there is room, also labels the present. @param {DrawnScene} scene */
+  /** Writes the unit above the price axis. If the present is in view and there is room, also labels the present. @param {DrawnScene} scene */
   nameMarks({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {

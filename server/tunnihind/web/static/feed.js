@@ -1,4 +1,5 @@
-// Requests new data once a minute and just after the start of each period. Reports when the server can't be reached.
+// While the page is visible, requests new data every minute and just after the start of each period. Reports whether
+// the server can be reached.
 
 import { chosen } from "./address.js";
 import { HOUR_S } from "./periods.js";
@@ -9,8 +10,8 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of past days that covers today. For hours, the API has no smaller number than 2. In the last
- * hour of a day with 25 hours, one day of quarters is too short, so the page requests all of the past.
+ * `recent` is the number of past days to request. For hours, the API gives at least 2 days. In the last hour of a
+ * day with 25 hours, one day doesn't cover all quarters of today. The chart then calls `awaitsPast`.
  */
 const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -47,7 +48,7 @@ export class Feed {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
-  /** Requests all past prices. Returns true until they have come, but false while the server can't be reached. */
+  /** From the first call on, requests the prices of the last 14 days. Returns true while they may still come. */
   awaitsPast() {
     if (!this.wantsPast) {
       this.wantsPast = true;
@@ -62,14 +63,14 @@ export class Feed {
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set, so the known difference to the server's clock is no longer valid.
+      // The device has slept, or its clock was set, so the measured difference to the server's clock is no longer valid.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
     const { url, step, recent } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // A cached answer may have an old `now`, so the first answer has to come from the server.
     const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
-    // If the reader has changed an option meanwhile, a later request has the new options.
+    // If `poll` was called again meanwhile, as after a change of an option, only the last call shows its answers.
     if (turn !== this.turn) return;
     this.isAnswered = prices !== null;
     if (prices) this.hasPast = wantsPast;
@@ -86,7 +87,7 @@ export class Feed {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Reads an answer. Throws if it has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads prices from an answer, and the difference between the clocks. Throws if the answer has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   read({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.
@@ -96,8 +97,8 @@ export class Feed {
   }
 
   /**
-   * Returns the answer's tag, and the content if the content is new. Returns null if there is no usable answer. For
-   * example, a guest network may answer with its sign-in page.
+   * Returns the answer's tag, and the content if the content is new. Returns null if there is no usable answer, for
+   * example because a guest network answers with its sign-in page.
    * @template T
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}
@@ -107,7 +108,7 @@ export class Feed {
       const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) return null;
       const etag = answer.headers.get("ETag");
-      // Some proxies remove the tag. Without a tag, each answer may be new.
+      // Some proxies remove the tag. An answer without a tag counts as new.
       const tag = etag ? `${url} ${etag}` : "";
       return { tag, news: tag && tag === this.tags[what] ? null : read(await answer.text()) };
     } catch {
@@ -116,12 +117,12 @@ export class Feed {
   }
 }
 
-/** The difference in ms between this device's clock and the page's own clock. The device's clock can be set. */
+/** The difference in ms between this device's clock and the page's steady clock, which can't be set. */
 function fromSteadyClock() {
   return Date.now() - performance.now();
 }
 
-/** Parses a page. Throws if the page isn't from this server. @param {string} text */
+/** Parses a page. Throws if the text isn't a page of Tunnihind. @param {string} text */
 function pageFrom(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.getElementById("page-data")) throw new TypeError("no page of this server");
