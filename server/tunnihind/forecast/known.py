@@ -1,7 +1,8 @@
 """Archives of prices and covariates, and the data in them that were known at an instant.
 
-A forecast uses only a `Known`. `Archive.as_of` makes it, and leaves out all data that became known after the given
-instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT. Unknown values are NaN.
+A forecast gets all its data from a `Known`. `Archive.as_of` makes the `Known`, and leaves out all data that became
+known after the given instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT.
+Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,9 +54,9 @@ class PriceHistory:
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """All versions of all prices, sorted by `known_ts`, the instant at which a version became known.
+    """Versions of prices, sorted by `known_ts`, the instant at which a version became known.
 
-    All arrays have the same length. `zone` holds the index in `ZONES` of each version's zone.
+    Each array holds one value for each version. `zone` holds the index in `ZONES` of each version's zone.
     """
 
     zone: NDArray[np.int8]
@@ -187,7 +188,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """All prices and covariates, with the instants at which they became known."""
+    """Prices and covariates, with the instants at which they became known."""
 
     prices: PriceArchive
     covariates: CovariateArchive

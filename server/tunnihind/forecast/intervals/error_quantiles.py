@@ -17,7 +17,7 @@ from tunnihind.forecast.run import LEADS, OUTER_LEVELS
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
 _HOUR_WEIGHTS: Final = (1.0,) * 5
-"""The weights of the errors of five hours: the hour itself and two hours on either side."""
+"""The weights of errors at the hour itself and at two hours on either side."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
 """The prior: the offsets of p10 and p90 from p50 at lead 1 if no error is known.

@@ -54,9 +54,9 @@ class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
-    delivery day. Among the covariates that reach several days ahead, `stale_days` is the age of the newest forecast in
-    whole days, or 0 if there is none. `weather_runs` holds the instants at which the weather runs in use were
-    initialised. `ignored` holds the names of the covariates that no driver uses.
+    delivery day. `stale_days` is the age in whole days of the newest forecast of the covariates that reach several days
+    ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were initialised.
+    `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
