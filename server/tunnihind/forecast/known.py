@@ -1,7 +1,8 @@
-"""The data known at an instant: prices with their publication time, and covariates as they were issued.
+"""Archives of prices and covariates, and the data in them that were known at an instant.
 
-A forecast reads the archives only through `as_of`, which leaves out all data that became known after the given instant.
-All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT. Unknown values are NaN.
+A forecast gets all its data from a `Known`. `Archive.as_of` makes the `Known`, and leaves out all data that became
+known after the given instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT.
+Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +19,10 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _RUNS_THAT_COUNT: Final = 4
-"""The number of weather runs in a day. At least one of these runs reaches several days ahead."""
+"""For each covariate, `runs_in_use` looks at this many of the newest weather runs.
+
+A day has four weather runs. The weather runs of 00 and 12 UTC reach further ahead than the other two.
+"""
 
 
 class KnownPrice(NamedTuple):
@@ -50,9 +54,9 @@ class PriceHistory:
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """All versions of all prices, sorted by `known_ts`, the instant at which a version became known.
+    """Versions of prices, sorted by `known_ts`, the instant at which a version became known.
 
-    All arrays have the same length. `zone` holds the index in `ZONES` of each version's zone.
+    Each array holds one value for each version. `zone` holds the index in `ZONES` of each version's zone.
     """
 
     zone: NDArray[np.int8]
@@ -74,7 +78,10 @@ class PriceArchive:
         )
 
     def as_of(self, instant: int) -> PriceHistory:
-        """For each price, return the newest version that was known at `instant`."""
+        """For each price, return the newest version that was known at `instant`.
+
+        If the prices of all quarters of an hour are known, the hour's price is their mean.
+        """
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
             return PriceHistory(instant, {})
@@ -92,7 +99,7 @@ class PriceArchive:
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
-        """Yield each zone's prices at one step. If a price has several versions, the newest version counts."""
+        """Yield each zone's prices at one step. Among the first `seen` versions, a price's newest version counts."""
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
@@ -122,9 +129,9 @@ class IssuedSeries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateArchive:
-    """The issued forecasts of all covariates. `series` maps a covariate's name to its forecasts, oldest first.
+    """The issued forecasts of covariates. `series` maps a covariate's name to its forecasts, oldest first.
 
-    A name has the form `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
+    `known_days.quantities` describes the names that the model knows.
     """
 
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
@@ -137,8 +144,7 @@ class CovariateArchive:
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
         """For each hour, return the newest value that was issued from `issued_since` to `issued_until`, both included.
 
-        The result has shape (hours,). The first hour begins at `start_ts`. If no value was issued for an hour, the
-        result is NaN for this hour.
+        The result has shape (hours,). The first hour begins at `start_ts`. Hours without such a value are NaN.
         """
         values = np.full(hours, np.nan)
         for issue in self.series.get(name, ()):
@@ -150,10 +156,9 @@ class CovariateArchive:
         return values
 
     def runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
-        """For each weather run in use, return the instant at which it was initialised, newest first.
+        """Return the instants at which the weather runs in use were initialised, newest first.
 
-        A weather run is in use if it holds the newest value of at least one hour. If the newest weather run reaches
-        only a few days ahead, an older weather run holds the values of the later days.
+        A weather run is in use if, for a covariate in `names`, it reaches further ahead than every newer weather run.
         """
         found: set[int] = set()
         for name in names:
@@ -183,7 +188,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """All prices and covariates, with the instants at which they became known."""
+    """Prices and covariates, with the instants at which they became known."""
 
     prices: PriceArchive
     covariates: CovariateArchive

@@ -22,25 +22,25 @@ _TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""The weight of a known day, by its demand class (column) and by the demand class of the target day (row).
+"""The weight of a past day, by the demand class of the target day (row) and of the past day (column).
 
 Rows and columns are in the order of `DayClass`.
 """
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
+"""The prior: the price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior. It is so small that the prior matters only for hours with no known price."""
+"""The weight of the prior. It is so small that the prior matters only if no price is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
     """Forecasts each clock hour's price as a weighted mean of its prices in the last six weeks.
 
-    A past day has more weight if it is recent, or if it has the demand class of the forecast day (workday, Saturday, or
-    Sunday and holiday). The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead
-    is i - j. The percentiles p10 and p90 are computed from the errors that `LastWeeksMean` would have made at the same
-    lead on past days. If few days are known, the distances of p10 and p90 from p50 are close to fixed large values.
+    Recent days have more weight, and so have days with the demand class of the target day. The forecast of day i uses
+    the prices up to day j = min(newest day with a known price, i - 1), so its lead is i - j. The percentiles p10 and
+    p90 are computed from the errors that `LastWeeksMean` would have made on past days. If few errors are known, the
+    distances of p10 and p90 from p50 are close to fixed large values.
     """
 
     market: Market
@@ -51,7 +51,7 @@ class LastWeeksMean:
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
+        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
 
         If no price of the forecast zone is known for the last 7 days, return None.
         """
@@ -76,7 +76,7 @@ class LastWeeksMean:
         )
 
     def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
-        """Return p10, p50 and p90 of each day in `days`, shape (3, days, 24)."""
+        """Return p10, p50 and p90 of each day in `days` in EUR/MWh, shape (3, days, 24)."""
         targets = history.index(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
         limits = self.market.limits
@@ -98,10 +98,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each target day's mean prices (..., 24) in EUR/MWh, and whether they contain any known price (...).
+    """Return each target day's mean prices (..., 24) in EUR/MWh, and whether any price is known for them (...).
 
     `seen` (...) holds the row of the last day that each mean uses. `classes` (...) holds the demand class of each
-    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    target day. If no price of a clock hour is known, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -121,8 +121,8 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 def _past_errors(history: DailyPrices) -> Floats:
     """Return the errors that `LastWeeksMean` would have made 1 to 7 days ahead, shape (7, days, 24).
 
-    An error is the price minus p50, in EUR/MWh. The errors of the first days are NaN, because a mean needs 42 earlier
-    days.
+    An error is the price minus p50, in EUR/MWh. The errors of the first 49 days (42 days for a mean and 7 leads) are
+    NaN.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
@@ -133,7 +133,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 
 
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
-    """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
+    """Return the offsets of p10 and p90 from p50 in EUR/MWh, shape (2, days, 24).
 
     For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
     day's lead.

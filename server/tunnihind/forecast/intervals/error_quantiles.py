@@ -1,8 +1,9 @@
 """Computes intervals from a forecaster's own past errors, by lead and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of errors to p50 plus the 90% quantile of errors. The method is
-split conformal prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal
-prediction beyond exchangeability, Annals of Statistics 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of past errors to p50 plus the 90% quantile of past errors. If few
+errors are known, fixed values are mixed into these quantiles. The method is split conformal prediction with asymmetric
+sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction beyond exchangeability, Annals of
+Statistics 51(2)).
 """
 
 from typing import Final
@@ -16,23 +17,23 @@ from tunnihind.forecast.run import LEADS, OUTER_LEVELS
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
 _HOUR_WEIGHTS: Final = (1.0,) * 5
-"""The hour itself and two hours on either side count equally."""
+"""The weights of errors at the hour itself and at two hours on either side."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
-"""The offsets of p10 and p90 from p50 before any error has been measured.
+"""The prior: the offsets of p10 and p90 from p50 at lead 1 if no error is known.
 
-They are about the 8% and 94% quantiles of the errors of forecasts in Estonia in 2024 and 2025. Each of these forecasts
-was made from only three days of prices.
+The offsets are about the 8% and 94% quantiles of the errors of forecasts made from three days of prices, in Estonia in
+2024 and 2025.
 """
 _PRIOR_GROWTH: Final = 0.05
-"""The prior widens by this fraction with every further lead day."""
+"""With each lead after the first, the prior grows by this fraction of its value at lead 1."""
 _PRIOR_DAYS: Final = 2.0
-"""The number of days of measured errors that weigh as much as the prior."""
+"""The prior weighs as much as the errors of this many days."""
 _STALE_GROWTH: Final = 1 / 8
-"""Past the seventh lead day, interval widths grow with this power of lead / 7.
+"""At leads above 7, interval widths grow in proportion to this power of lead / 7.
 
-For Estonia's prices of 2024 and 2025, the width at lead 28 was 1.13 times the width at lead 7. At lead 60, it was 1.30
-times the width at lead 7, and at lead 120, 1.45 times.
+For Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the width at
+lead 7.
 """
 
 
@@ -40,8 +41,8 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
     `errors` (7, days, 24) holds the price minus p50 by lead, with the newest day last. Unknown errors are NaN. The
-    lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. Leads
-    of more than 7 days occur only if no price of today or later is known. Their intervals widen with every day.
+    lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. A lead
+    above 7 occurs only if no price of today or later is known.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -56,9 +57,10 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
-    """For each level, return the smallest value whose cumulated weight reaches the level, shape (levels, ...).
+    """Return the weighted quantiles of `values` at `levels`, shape (levels, ...).
 
-    `values` and `weights` have shape (..., samples). If all weights are 0, all samples get the same weight.
+    `values` and `weights` have shape (..., samples). A quantile is the smallest value at which the cumulated weight
+    reaches the level times the total weight. If all samples of a quantile have weight 0, they count equally.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
     quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
@@ -66,11 +68,12 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """For each hour, return the errors of the hour itself and of the hours around it, and the weights of the errors.
+    """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
-    The returned arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last.
-    Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights, and the middle weight belongs to the
-    hour itself. The first and the last hour of a day count as neighbours.
+    Both arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last. Unknown
+    errors (NaN) get weight 0. The weight of an error halves with every `half_life_days` days of its age. `hour_weights`
+    has an odd number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day
+    count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -1,12 +1,12 @@
-"""Moves p50 by the median error of past forecasts that were similar to p50.
+"""Moves p50 by the median error of past forecasts at a similar price level.
 
-Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure whether a price will
-be near zero or high, it forecasts a price between the two, but the median of the actual prices is often lower. The
-method is a local quantile regression (Yu, Jones 1998, Local linear quantile regression, Journal of the American
-Statistical Association 93(441)).
+Many prices are near zero, many prices are high, and few prices lie between. If a price may be either near zero or high,
+the model forecasts a price between. The median of the actual prices is often lower than such a forecast. The method is
+a local quantile regression (Yu, Jones 1998, Local linear quantile regression, Journal of the American Statistical
+Association 93(441)).
 
-The median error over all price levels comes from a past rise or fall of all prices, which seldom continues. So this
-median error is subtracted from the move of p50.
+While all prices rise or fall, the median error over all price levels differs from zero. Such a rise or fall seldom
+continues, so the median error over all price levels is subtracted from the move.
 """
 
 from typing import Final
@@ -19,21 +19,23 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 
 _HALF_LIFE_DAYS: Final = 75.0
-"""The age, in days, at which an error has half of its first weight.
+"""The age, in days, at which an error has half the weight of a new error.
 
-The age is short, because the median error changes faster than the size of errors.
+This half-life is shorter than the half-life in `conformal`, because the median error changes faster than the size of
+errors.
 """
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return the model's `p50` (leads, 24), moved by the median error of past forecasts that were similar to p50.
+    """Return `p50` (leads, 24), moved by the median error of past forecasts at a similar price level.
 
-    On the asinh scale, let a be the median error of past forecasts similar to p50, and b the median error of all past
-    forecasts. The move is a - b, limited to the range between 0 and a. If fewer than `ENOUGH_DAYS` days of errors are
-    known for a lead, its p50 is not moved.
+    On the asinh scale, let a be the median of the past errors of a lead, weighted by `likeness`, and let b be their
+    median without these weights. The move is a - b, limited to the range between 0 and a. In both medians, recent
+    errors have more weight. If the errors of fewer than 24 * `ENOUGH_DAYS` hours are known for a lead, its p50 is not
+    moved.
 
-    `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
-    All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
+    `actual` (days, 24) holds the prices of past days. `issued` (leads, days, 24) holds the model's forecasts of these
+    prices. All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
     """
     moved = to_scale(p50)
     past = issued[:, -BANK_DAYS:]
@@ -52,10 +54,9 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
 
 
 def _middle(weights: Floats) -> NDArray[np.intp]:
-    """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,).
+    """Return the position of the weighted median in each row of `weights` (rows, samples), shape (rows,).
 
-    The samples must be in ascending order. With ordered samples, this function is seven times as fast as
-    `weighted_quantiles`.
+    The samples must be sorted, so this function is seven times as fast as `weighted_quantiles`.
     """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)

@@ -14,7 +14,7 @@ CLOCK_HOURS: Final = 24
 
 _CLOCK: Final = np.arange(CLOCK_HOURS)
 HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
-"""The hours between two clock hours, the shorter way around the clock, shape (24, 24)."""
+"""The number of hours between two clock hours, the shorter way around the clock, shape (24, 24)."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
@@ -40,7 +40,7 @@ def day_class(day: date, country: str) -> DayClass:
 
 
 def clock_hours(day: date) -> tuple[int, ...]:
-    """For each hour of a delivery day, return the hour on the Central European clock, 0 to 23."""
+    """Return the Central European clock hour, 0 to 23, of each hour of a delivery day."""
     return _clock_hours(len(hours_of(day)))
 
 

@@ -1,10 +1,11 @@
-"""Combines covariates into drivers. A driver is a series that explains prices.
+"""Combines covariates into drivers.
 
-The drivers in `far` are made of forecasts that reach several days ahead. In `far`, each region has one driver: the
-residual load, which is load - wind - solar. If only one of load, wind and solar is known, that series alone is the
-region's driver. The drivers in `near` are made of forecasts for the next day: residual loads, Baltic wind power and
-Baltic solar power. If a region's load, wind power or solar power is unknown for tomorrow, the residual load in `near`
-leaves it out on all days.
+`Drivers.far` has one driver for each region with forecasts that reach several days ahead: the residual load, which is
+load - wind - solar. If only one of load, wind and solar is known for tomorrow, the driver is that one alone.
+
+The drivers in `Drivers.near` are made of forecasts for the next day: residual loads, Baltic wind power and Baltic solar
+power. If a region's load, wind power or solar power is unknown for an hour of tomorrow, the region's residual load in
+`Drivers.near` is computed without it on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +27,7 @@ _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown value of load, wind or solar is replaced by the mean of this many days at the same clock hour."""
+"""The number of days over which `usual_hours` computes its means."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -51,10 +52,10 @@ def make_drivers(
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields the covariates in groups, in the order of `by_part`. `today` is the row of the day on
-    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days
-    are too few, later days are used too. Each change of `fit_row` alters the drivers' values on past days, so the
-    caller changes `fit_row` only once per era.
+    To save memory, `far` yields one group of `by_part` at a time. `today` is the row of the day on which the forecast
+    is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few, later
+    days are used too. Callers change `fit_row` only once per era, because a change alters the drivers' values on past
+    days.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -91,9 +92,9 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the Baltic load, wind power and solar power of the next day, in GW, from the forecasts in `week`.
+    """Return the next day's Baltic load, wind power and solar power in GW, from the forecasts in `week`.
 
-    A forecast with unknown values in row `target` is left out.
+    A part is left out if an hour of its row `target` is unknown.
     """
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
@@ -122,8 +123,9 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
     """Return `near` without the weather covariates that forecasts in MW can replace.
 
-    Forecasts in MW are the better input. For example, if a zone's wind power in MW is usable and known in row `target`,
-    the zone's wind speeds are left out. Covariates whose names the model doesn't know are left out too.
+    Forecasts in MW are the better input. For example, if a zone's wind power in MW is known in row `target` and on
+    enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the model doesn't know
+    are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
@@ -147,7 +149,7 @@ def _is_usable(values: Singles) -> bool:
 class _Part:
     """The load, the wind power or the solar power of one region.
 
-    `is_weather` is true if `values` describe the weather, and false if `values` are in GW.
+    If `is_weather` is true, `values` are in the weather units of `in_units`. Otherwise, `values` are in GW.
     """
 
     key: tuple[str, str]
@@ -179,13 +181,13 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW or, if `meanings` holds only weather covariates, to the units of `in_units`."""
+    """Convert a covariate to GW, but keep the units of `in_units` if `meanings` holds only weather covariates."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
         return values
     if meanings[name].is_weather:
-        # The region's nominal power is divided equally among its weather covariates.
+        # The nominal power is divided equally among the weather covariates.
         values = values * np.float32(NOMINAL_GW.get(key, 1.0) / weather)
     return _without_typing_errors(values) if key[1] == "load" else values
 
@@ -193,9 +195,9 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
-    Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean over the
-    days so far, multiplied by the ratio of the known covariates to their own means. If all are missing, the result is
-    NaN.
+    Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean up to the
+    day, multiplied by the ratio of the known covariates' sum to the sum of their means. Before its first known value, a
+    covariate counts as 0. If all covariates are missing, the result is NaN.
     """
     rest = iter(members)
     first = next(rest)
@@ -219,7 +221,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip load forecasts, which may contain typing errors, to 55% to 145% of the median of the last 14 days."""
+    """Clip load forecasts to 55% to 145% of the recent median, because they may contain typing errors."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -236,7 +238,7 @@ def _without_typing_errors(load: Singles) -> Singles:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Make a region's driver from its load, wind power and solar power. Return the driver's name and the driver."""
+    """Return the name of a region's driver, and the driver made from the region's load, wind power and solar power."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
@@ -263,8 +265,8 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
     """Return the residual load, load - wind - solar.
 
-    Unknown values of load, wind or solar are replaced by the values in `usual`. If all of them are unknown for an hour,
-    the residual load is NaN.
+    An unknown value of a part is replaced by the part's value in `usual`. If all parts are unknown for an hour, the
+    residual load is NaN.
     """
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
@@ -278,9 +280,9 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 def usual_hours(days: Floats) -> Floats:
     """Return the usual value of each clock hour on each day, shape (days, 24).
 
-    The usual value is the mean of the known values in the last 14 days. If no value is known in 14 days, the usual
-    value stays as it was. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is used,
-    because new data never change that mean.
+    The usual value is the mean of the known values in the 14 days up to the day. If these days have no known value, the
+    usual value of the day before is used. Before the first known value, the usual value is the mean of the first
+    `MIN_ISSUE_DAYS` known values, or 0 if there are fewer. Later data never change this mean.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -303,7 +305,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
     If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` on `part`. If
-    the slope is unknown, the values are multiplied by the region's nominal power.
+    there is no slope, its values are multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
@@ -315,8 +317,9 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`, and later days if they are needed to reach `_FEW_PAIRS` known
-    hours. If fewer than `_FEW_PAIRS` hours are known in total, or if the slope is not positive, return None.
+    The regression uses the days up to row `fit_row`. If these days have fewer than `_FEW_PAIRS` known hours, later days
+    are added until this number is reached. If all days together have fewer, or if the slope is not positive, return
+    None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= _FEW_PAIRS)

@@ -42,11 +42,11 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row number of `day`. The first day has row 0. `day` may lie outside the grid."""
+        """Return the row of `day`, counted from 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of the row `row`. `row` may lie outside the grid."""
+        """Return the delivery day of a row. `row` may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
@@ -81,15 +81,15 @@ class DayGrid:
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
-def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
-    """Turn values (..., 25) at the positions from `DayGrid.slots` into values of clock hours (..., 24).
+def merged[Number: np.floating](values: NDArray[Number]) -> NDArray[Number]:
+    """Turn values (..., 25) at the positions of `DayGrid.slots` into values by clock hour (..., 24).
 
-    If a clock hour occurs twice, its value is the mean of its known values.
+    If a clock hour occurs twice, its value is the mean of its known values. The function overwrites `values`.
     """
-    first, second = slots[..., CHANGE_HOUR], slots[..., CLOCK_HOURS]
+    first, second = values[..., CHANGE_HOUR], values[..., CLOCK_HOURS]
     mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
-    slots[..., CHANGE_HOUR] = mean
-    return np.ascontiguousarray(slots[..., :CLOCK_HOURS])
+    values[..., CHANGE_HOUR] = mean
+    return np.ascontiguousarray(values[..., :CLOCK_HOURS])
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
@@ -119,7 +119,7 @@ class DailyPrices:
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row number of `day`. The first day has row 0. `day` may lie outside the grid."""
+        """Return the row of `day`, counted from 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
 

@@ -1,4 +1,4 @@
-"""Turns the known data into the inputs of a point model: prices, the calendar, the sun's elevation and drivers."""
+"""Arranges the known data from which columns are computed: prices, calendar, the sun's elevation and drivers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,17 +30,17 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 _STALE_AFTER_DAYS: Final = 7
-"""A covariate is not used if its newest forecast is at least this many days old."""
+"""If a covariate's newest forecast is at least this many days old, the covariate is not used."""
 _LATE_DAYS: Final = 14
-"""`newest_whole_day` looks at this many of the newest days."""
+"""`newest_whole_day` searches this many days, back from the newest known price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate whose name the model knows.
+    """A covariate that a driver uses. Its newest forecast was issued at `issued_ts`.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour with a value in use begins at
-    `reaches_ts`. If no value from tomorrow on is in use, `is_imputed` is true and `reaches_ts` is the start of today.
+    The last hour with a value in today's vintage begins at `reaches_ts`. If the vintage has no value from tomorrow on,
+    `is_imputed` is true and `reaches_ts` is the start of today.
     """
 
     name: str
@@ -54,8 +54,9 @@ class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
-    delivery day. `stale_days` is the age in whole days of the newest forecast that reaches several days ahead.
-    `weather_runs` holds the instants at which the weather runs in use were initialised.
+    delivery day. `stale_days` is the age in whole days of the newest forecast of the covariates that reach several days
+    ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were initialised.
+    `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
@@ -79,10 +80,11 @@ class KnownDays:
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
-        """Arrange the known data of the days from `first` on. If no price is known before today, return None.
+        """Arrange the known data on a day grid.
 
-        `newest` is the newest delivery day whose prices are all known. `seasons` caches the calendar and the sun's
-        elevation. `make_drivers` gets the row of `fit_until` as `fit_row`.
+        The grid begins on `first`, or on the first day with a known price if that is later. If this day is not before
+        today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
+        `make_drivers` use the days up to `fit_until`, or more days if those are too few.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -140,19 +142,16 @@ class _Fresh:
 
     @property
     def stale_days(self) -> int:
-        """The age in whole days of the newest forecast that reaches several days ahead, or 0 if there is none."""
+        """The age, in whole days, of the newest forecast of the covariates in `far_names`, or 0 if there are none."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
-        """Yield the vintages of the covariates whose forecasts reach several days ahead, in the groups of `by_part`.
-
-        The vintages of a covariate are an array of shape (issue days, ages, 24).
-        """
+        """Yield the vintages (issue days, ages, 24) of the covariates in `far_names`, in the groups of `by_part`."""
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), is_far=True)
 
     def near(self) -> dict[str, Singles]:
-        """Return the vintages (delivery days, 24) of the next-day covariates, whose forecasts end with the next day."""
+        """Return the next-day vintages (delivery days, 24) of the covariates in `issued` but not in `far_names`."""
         found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
@@ -162,11 +161,10 @@ class _Fresh:
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
-        """Return the vintages of the named covariates.
+        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row must be today's.
 
-        Each array has shape (rows, ages, 24), and its last row belongs to today. If `is_far` is true and a covariate's
-        newest forecast is older than `stale_days`, today's vintage is NaN, because an estimate from other covariates is
-        better than an old forecast.
+        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN. An
+        estimate from the other covariates is better than such an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
@@ -182,7 +180,7 @@ class _Fresh:
     def _covariate(self, name: str, today: Singles) -> Covariate:
         """Describe a covariate whose vintage of today is `today` (ages, 24).
 
-        For `reaches_ts`, every day counts as 24 hours, even at a clock change.
+        `reaches_ts` is computed as if every day had 24 hours.
         """
         ages = WEEK_AGES if name in self.far_names else NEXT_DAY_AGES
         ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
@@ -194,7 +192,7 @@ class _Fresh:
 def newest_whole_day(prices: PriceSeries) -> date | None:
     """Return the newest delivery day with all prices known.
 
-    If no price is known, or if the newest 14 days are all incomplete, return None.
+    If no price is known, or if each of the 14 days up to the newest known price is incomplete, return None.
     """
     newest = prices.newest_day
     if newest is None:

@@ -1,4 +1,4 @@
-"""Arranges the prices from which the price columns of all models are computed."""
+"""Arranges the prices from which price columns are computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.market import Market, Zone
 
 _SCALE_EUR_MWH: Final = 100.0
-"""Prices are modelled as asinh(price / scale).
+"""Prices are modelled as asinh(price / `_SCALE_EUR_MWH`).
 
 The function asinh is nearly linear for small prices and nearly logarithmic for large prices. Unlike the logarithm,
 asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Transactions on Power Systems 33(2)).
@@ -21,11 +21,11 @@ MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 _RANGE_DAYS: Final = 90
 _BELOW_RANGE, _ABOVE_RANGE = 0.3, 0.15
-"""The largest distances of a forecast below and above the prices of the last `_RANGE_DAYS` days, in asinh units."""
+"""On the asinh scale, the bounds of a forecast lie this far outside the prices of the last `_RANGE_DAYS` days."""
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
-    """Convert prices in EUR/MWh to the asinh scale. The point models use the default scale."""
+    """Convert prices in EUR/MWh to asinh(price / `scale_eur_mwh`). The point models use the default scale."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
@@ -51,12 +51,12 @@ class PriceState:
     """The prices of a zone and its neighbours on a day grid.
 
     Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
-    zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` on the asinh scale. `own`
-    and `neighbours` hold prices without gaps. If a neighbour's price is missing, the forecast zone's price is used. All
-    other gaps are filled with the newest earlier price at the same clock hour, or with 0 if there is none. `mean[k]`
-    holds the mean of `own` over the last k days at each clock hour. `profile` holds each clock hour's price less the
-    day's mean price, averaged over the last 15 days. For each day, `low` and `high` (days,) hold the bounds of a
-    forecast that uses the prices up to that day.
+    zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the same prices on the asinh scale. `own` holds the
+    forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If a neighbour's price is
+    missing, the forecast zone's price is used. All other gaps are filled with the newest earlier price at the same
+    clock hour, or with 0 if there is none. `mean[k]` holds each clock hour's mean of `own` over the k days up to each
+    day. `profile` holds each clock hour's price less the day's mean price, averaged over the 15 days up to each day.
+    For each day, `low` and `high` (days,) hold the bounds of a forecast that uses the prices up to that day.
     """
 
     eur_mwh: Floats
@@ -96,7 +96,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the arrays from which all fields can be computed, up to row `row`, each with its name."""
+        """Return the rows up to `row` of all arrays from which the fields can be computed, each array with its name."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

@@ -1,7 +1,7 @@
-"""Reads a covariate's zone, kind (load, wind or solar) and unit from its name.
+"""Reads a covariate's zone and kind (load, wind or solar) from its name, and converts its values.
 
-A name has the form `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. A `<point>`, such as `ee_west`, begins
-with its zone.
+The model knows names of the forms `<zone>_<load|wind|solar>[_da]_mw` and `<variable>@<point>`. A `<point>`, such as
+`ee_west`, begins with its zone.
 """
 
 import re
@@ -26,12 +26,12 @@ KNOWN_NAMES: Final = (
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
-"""The power curve of a fleet, a logistic function of the wind speed.
+"""The half-power speed and the width of the power curve of many turbines, a logistic function of the wind speed.
 
 The curve is smooth, because the wind differs between turbines (Norgaard & Holttinen 2004, A multi-turbine power curve
-approach). The fleet gives half of its capacity at 7.5 m/s, a tenth at 3.8 m/s and nine tenths at 11.2 m/s. Among curves
-with round figures, this curve fits ENTSO-E's Lithuanian wind power best (R2 .90 with the forecasts of four towns, first
-half of 2025). Regressions find the scale of the curve.
+approach). Half of the capacity is reached at 7.5 m/s, a tenth at 3.8 m/s and nine tenths at 11.2 m/s. Among curves with
+round figures, this curve fits ENTSO-E's Lithuanian wind power best (R2 .90 with the forecasts of four towns, first half
+of 2025).
 """
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
@@ -49,12 +49,12 @@ NOMINAL_GW: Final = {
 }
 """The nominal power in GW by region and kind.
 
-It converts weather to GW, unless the factor is learnt from covariates in MW. Nominal power is the power of the wind
-turbines at full wind, the power of the solar plants at full sun, and the load per ten heating degrees. The figures come
-from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile counts as nine tenths of full
-power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten heating degrees comes from the
-mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4. Only the proportions within a
-region affect the model.
+Nominal power is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load
+per ten heating degrees. Weather is converted to GW with the nominal power, unless the factor is learnt from covariates
+in MW. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile
+counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten
+heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4.
+Only the proportions within a region affect the model.
 """
 
 
@@ -93,9 +93,9 @@ def unknown_names(names: Iterable[str]) -> list[str]:
 def in_units(meaning: Quantity, values: Singles) -> Singles:
     """Convert the values of a covariate to the unit that the model uses.
 
-    Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to
-    a share of capacity. A temperature (C) is converted to the number of degrees below 17 C, divided by 10. Temperatures
-    above 17 C are converted to 0.
+    Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) is converted to the share of capacity
+    that wind turbines give. Radiation (W/m2) is divided by 1000 W/m2. A temperature (C) is converted to the number of
+    degrees below 17 C, divided by 10. Temperatures above 17 C are converted to 0.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

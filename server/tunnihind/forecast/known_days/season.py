@@ -14,7 +14,7 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""Lower sines of the sun's elevation are raised to this value. A lower sun does not affect the power grid."""
+"""Lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,10 @@ class Season:
 
 
 class SeasonCache:
-    """Caches the `Season` of the last requested grid. A `keeper` keeps each `Season` for other processes."""
+    """Caches the `Season` of the last requested grid and market.
+
+    A `keeper` keeps each `Season` for other processes.
+    """
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper
@@ -86,7 +89,7 @@ def _sun(grid: DayGrid, market: Market) -> Floats:
 
 
 def sine_of_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation at each instant, shape (n,).
+    """Return the sine of the sun's elevation at each instant in `ts`.
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
     """

@@ -1,7 +1,8 @@
-"""Finds the covariate forecasts known on each past day. The model reads covariates only through this module.
+"""Finds the forecasts of covariates that were known when each day's price forecast was issued.
 
-A vintage is a covariate's newest known forecast at the issue instant of a day. Training uses the vintages of past days,
-so that the covariates in training are as old as in a live forecast. Observations are never used.
+The model reads covariates only through this module. A vintage is a covariate's newest known forecast at the issue
+instant of a day. Training uses the vintages of past days, so that the covariates in training are as old as in a live
+forecast. Observations are never used.
 """
 
 from collections import deque
@@ -21,17 +22,17 @@ from tunnihind.market import DAY_S, HOUR_S
 type Singles = NDArray[np.float32]
 
 WEEK_AGES: Final = range(-1, 10)
-"""The delivery days in a forecast of several days, counted from the day of issue."""
+"""The ages in the vintages of covariates that reach several days ahead."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""A covariate counts as a next-day covariate if no forecast of it reaches further than this, counted from the issue."""
+"""If no forecast of a covariate reaches further than this after its issue, the covariate is a next-day covariate."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
     """Return the issue instants of the days up to row `today`, shape (today + 1,).
 
     A forecast uses the covariates known at its issue instant. Today's issue instant is `as_of`. A past day's issue
-    instant is the usual time of issue on that day, minus `stale_days` days.
+    instant is `ISSUE_AT` on that day, minus `stale_days` days.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -40,7 +41,7 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return the instant at which the newest forecast was issued. If `issues` contains no forecast, return None."""
+    """Return the issue instant of the newest series that `_is_forecast` accepts. If it accepts none, return None."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
@@ -52,11 +53,11 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_superseded_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Keep only the newest weather run between the issue instants of any two consecutive days.
+    """Leave out each weather run that a newer weather run replaced before the next `ISSUE_AT`.
 
-    All weather runs since the newest issue instant before `as_of` are kept. After two weeks, the store deletes many
-    weather runs, for example evening runs. If training used weather runs that are deleted later, each deletion would
-    change the model.
+    All weather runs since the last `ISSUE_AT` before `as_of` are kept. Two weeks after their issue, the pipeline
+    deletes many weather runs. If training used weather runs that are deleted later, each deletion would change the
+    model.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -95,8 +96,8 @@ class Frame:
     """Maps the hours of vintages to their positions in an array of consecutive hours.
 
     `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
-    hour, counted in hours from `start_ts`. Hours outside the grid have the position `hours`, which is one past the last
-    hour. `is_short` (rows, ages) is true for days of 23 hours.
+    hour (see `DayGrid.slots`), counted in hours from `start_ts`. Hours outside the grid have the position `hours`,
+    which is one past the last hour. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
@@ -125,9 +126,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
     """Return the newest known forecast of each covariate at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
-    hours that began before the issue are observations, and are skipped. The array `board` holds the newest value of
-    each hour. Forecasts are written to `board` in the order of their issue. A row of the result is a copy of `board`
-    with all forecasts issued up to the row's instant.
+    hours that began before the issue are observations, and are skipped.
     """
     reaching = (
         issues
@@ -136,6 +135,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
     )
     to_come = deque(sorted(reaching, key=lambda issues: issues[0].issued_ts))
     values = np.full((*frame.slots.shape, len(covariates)), np.nan, np.float32)
+    # At each issue instant, `board` holds the newest known value of each hour.
     board = np.full((frame.hours + 1, len(covariates)), np.nan, np.float32)
     for row, instant in enumerate(frame.instants.tolist()):
         while to_come and to_come[0][0].issued_ts <= instant:
@@ -156,9 +156,9 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 
 
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
-    """Return the vintages of the named covariates. Each array has shape (rows, ages, 24).
+    """Return the vintages of the named covariates, each of shape (rows, ages, 24).
 
-    Covariates that were issued at the same instants for the same hours are processed together, which saves time.
+    To save time, covariates that were issued at the same instants for the same hours are processed together.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

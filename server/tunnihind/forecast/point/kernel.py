@@ -25,7 +25,7 @@ from tunnihind.forecast.known_days.vintages import Singles
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """The largest number of past days in a kernel regression, by lead.
 
-Lead 1 uses more past days, because the relation between prices and covariates changes more slowly at lead 1.
+Lead 1 uses more past days, because prices depend on covariates more steadily at lead 1 than at later leads.
 """
 MIN_KERNEL_DAYS: Final = 90
 
@@ -34,15 +34,15 @@ _HALF_LIFE_DAYS: Final = (500.0, 300.0, 300.0, 300.0, 300.0, 300.0, 300.0)
 """Half-lives by lead."""
 _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
-"""The diagonal of the kernel matrix grows by `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / (weight of the day)."""
+"""`_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / (weight of the day) is added to the kernel matrix's diagonal."""
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The penalty of the linear fits that give the columns' scale, as a multiple of the kernel regression's noise."""
+"""The penalty of the linear fits in `_column_scale`, as a multiple of the kernel regression's noise."""
 _MIN_SCALE: Final = 0.1
-"""A column's smallest scale, as a fraction of the columns' mean coefficient size.
+"""This fraction of the columns' mean coefficient size is added to the scale of each column.
 
-It is above 0, because a column's effect may be non-linear.
+Without this addition, a column with only a non-linear effect would be ignored.
 """
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
@@ -53,9 +53,9 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return the daily and hourly columns that the kernel regression uses, shape (n, k).
+    """Return the inputs of the kernel regression for each day, shape (days, inputs).
 
-    From the second lead on, hourly columns are averaged over blocks of three hours, which saves time and costs no
+    From lead 2 on, hourly columns are averaged over blocks of three hours, because this saves time and costs no
     accuracy.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
@@ -65,7 +65,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
 
 
 def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
-    """Return the inputs that the kernel regression takes from one group of columns. Each array has n rows."""
+    """Return the inputs from one group of columns, as arrays with one row for each day."""
     names = rows.names
     if not names.of(group):
         return []
@@ -77,10 +77,10 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of the hourly columns that the kernel regression uses from a group of columns.
+    """Return the names of a group's hourly columns that the kernel regression uses.
 
-    From the neighbours, the kernel regression uses the hourly prices of only the first and the last zone. The first
-    zone has the most similar prices. The last zone's prices show how scarce cable capacity is.
+    From the neighbours' columns, only the hourly prices of the first and the last zone are used (see
+    `Market.neighbours`).
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -100,11 +100,9 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return the inputs that the kernel regression takes from the columns of next-day drivers.
+    """Return the inputs from the columns of next-day drivers.
 
-    At lead 1, the inputs are each driver's hourly values and daily columns, the hourly supply curves, and the market
-    tightness's hinges. Only the hinges are averaged over blocks of three hours. At lead 2, the inputs are the daily
-    columns of all next-day drivers and of the market tightness.
+    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, all these columns are daily.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -119,14 +117,18 @@ def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
 
 
 def _blocks(hourly: Floats, block: int) -> Floats:
-    """Average hourly values over blocks of `block` hours. The shape (n, 24) becomes (n, 24 / block)."""
+    """Average hourly values over blocks of `block` hours. The shape (days, 24) becomes (days, 24 / block)."""
     means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
 
 
 @dataclass(frozen=True, slots=True)
 class KernelFit:
-    """A kernel regression fitted to the days in `rows` (days, k). `alpha` (days, 24) holds the coefficients."""
+    """A fitted kernel regression.
+
+    `rows` (days, inputs) holds the standardised and scaled inputs of the fitted days. `alpha` (days, 24) holds the
+    coefficients.
+    """
 
     rows: Singles
     norms: Singles
@@ -138,10 +140,11 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) on the asinh scale.
+        """Fit the kernel regression to the inputs `days` (n, inputs) and the prices `y` (n, 24) on the asinh scale.
 
-        If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The days must be consecutive, with the newest
-        day last. `error` (n,) holds the error of each day's forecast, and days with large errors get less weight.
+        If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The n days must be consecutive, with the
+        newest day last. `error` (n,) holds the size of each day's forecast error. Days with large errors get less
+        weight.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -166,7 +169,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Return the forecast prices of each day on the asinh scale, shape (n, 24). `days` has shape (n, k)."""
+        """Return the forecast prices on the asinh scale, shape (n, 24). `days` (n, inputs) holds n days' inputs."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -184,10 +187,10 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 
 
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
-    """Return the scale of each column, shape (k,).
+    """Return the scale of each column, shape (columns,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. The linear fit is repeated
-    with the scaled columns, which makes the scale of unimportant columns even smaller.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. A second fit with the scaled
+    columns makes the scale of unimportant columns even smaller.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target

@@ -1,7 +1,7 @@
 """The protocols of point models. A point model forecasts one price for each hour.
 
-The replay, the tiers and the intervals work with any model that implements `LearningModel` and `Fit`. Prices are on the
-asinh scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
+The forecaster works with any model that implements `LearningModel` and `Fit`. Prices are on the asinh scale of
+`known_days.price_state`. Arrays of prices have shape (n, 24) for n days.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ class Fit(Protocol):
     """A model fitted for some leads. A fit must be an immutable dataclass of arrays, numbers and mappings."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the forecasts of the n rows, and further numbers from which the model learns, shape (k, n, 24).
+        """Return the forecasts of the n days in `rows` and other numbers of the model's choice, shape (k, n, 24).
 
-        The first of the k arrays holds the forecasts. When the actual prices are known, `LearningModel.learn` gets the
-        prices and all k arrays.
+        The first of the k arrays holds the forecasts. When the prices are known, `LearningModel.learn` gets all k
+        arrays.
         """
 
 
