@@ -150,7 +150,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day count as cheap, and how many hours "Average of the next hours" covers."""
+        """Ask how many hours of a day are cheap, and how many hours the sensor "Average of the next hours" covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
