@@ -1,4 +1,4 @@
-"""The errors of servers and of actions. Home Assistant translates the texts of these errors."""
+"""The errors of servers, actions and entities. Home Assistant translates the texts of these errors."""
 
 from typing import ClassVar
 
@@ -18,7 +18,8 @@ class TunnihindError(HomeAssistantError):
     """The server doesn't answer as expected.
 
     `url` is the server's address, without a password. `reason` is a detail for the error's text, such as the message of
-    a network error. `retry_after` is the pause in seconds that the server requests, or None if it requests no pause.
+    a network error. `retry_after` is the pause in seconds that the server requests, or None if the server names no
+    number of seconds.
     """
 
     key: ClassVar[str]
@@ -38,7 +39,7 @@ class TunnihindError(HomeAssistantError):
 
 
 class CannotConnect(TunnihindError, key="cannot_connect"):
-    """The server can't be reached, or the server reports an error of its own."""
+    """The server can't be reached, doesn't deliver its answer, or reports a failure, such as HTTP 503."""
 
 
 class NoAnswer(CannotConnect, key="no_answer"):
@@ -74,10 +75,7 @@ class ForeignAnswer(NotTunnihind, key="foreign_answer"):
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices.
-
-    Tunnihind's API specification doesn't require an endpoint for past prices.
-    """
+    """The server has no endpoint for past prices."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
@@ -97,7 +95,7 @@ class UnknownPriceZone(InvalidAnswer, key="unknown_zone"):
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server's prices belong to a different zone than the config entry."""
+    """The server's prices are for another zone than the config entry's."""
 
 
 class LongAnswer(InvalidAnswer, key="long_answer"):

@@ -1,1 +1,1 @@
-"""The forms in which a household enters its fees and plans, and the flows that show these forms."""
+"""The forms and flows for a household's prices and plans."""

@@ -37,7 +37,7 @@ def quantity(least: float, most: float, unit: str) -> NumberField:
 
 
 def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
-    """Return a field in which people type a price per kilowatt-hour."""
+    """Return a field in which people type a price per kilowatt-hour in `unit`."""
     return NumberField(
         NumberSelectorConfig(
             min=unit.from_cents(lowest_cents),
@@ -56,7 +56,7 @@ def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> Nu
 
 
 def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    """Return a field in which people choose from a list of options."""
+    """Return a list from which people choose one option, or several if `multiple` is true."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
         SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
@@ -64,5 +64,5 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
-    """Combine `fields` into a foldable section of a form."""
+    """Return a foldable section of a form. If `unfolded` is true, the section is open at first."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

@@ -1,4 +1,4 @@
-"""The flow in which a household changes its fees, billing, sales of electricity, cheap hours and unit of prices."""
+"""The flow in which a household changes its fees, billing, selling contract, cheap hours and unit of prices."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -75,7 +75,7 @@ def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit:
     """Return the options with the selling contract that the household typed.
 
     The typed deductions replace only stored deductions with the same first day. If the household no longer sells
-    electricity, all stored deductions are removed.
+    electricity, the whole contract is removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:
@@ -88,7 +88,7 @@ def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit:
 
 
 class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
-    """The flow in which a household changes the options of an entry. The entry applies the changes without a reload."""
+    """The flow in which a household changes the options of an entry. A loaded entry applies them without a reload."""
 
     def __init__(self) -> None:
         self._chosen: str | None = None
@@ -101,7 +101,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the fees of one row. If there are several rows of fees, first ask which one to change."""
+        """Change a row of fees, or add the first row. If there are several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -115,7 +115,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return self.async_show_form(step_id="pick_row", data_schema=self._choice(default=name_of(self._rows[-1])))
 
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Change the fees of one row, and the settings that apply to all rows."""
+        """Change the chosen row of fees, or add the first row. Also change the settings that apply to all rows."""
         if user_input is None:
             row = named(self._rows, self._chosen) if self._chosen else None
             return await self._open_form("edit_row", row, needs_date=False)
@@ -124,7 +124,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add a row of fees that apply from a date on. At first, the form shows the fees of the newest row."""
+        """Add a row of fees that apply from a date on. The form begins with the newest row's fees, if there is one."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
@@ -142,7 +142,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the household sells electricity, and how much the buyer keeps."""
+        """Ask whether the household sells electricity, and ask for its selling contract."""
         unit = unit_of(self._options)
         if user_input is not None:
             return self.async_create_entry(data=_selling_options(self._options, user_input, unit))
@@ -150,7 +150,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day count as cheap, and how many coming hours the average price covers."""
+        """Ask how many hours of a day are cheap, and how many hours the sensor "Average of the next hours" covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 

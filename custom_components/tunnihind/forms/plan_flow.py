@@ -49,9 +49,9 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return a hint and a Markdown list of the changes that entities and actions made to the plan.
+    """Return a Markdown list of the changes that entities and actions made to the plan, with a hint above the list.
 
-    Each item begins with the label of the changed field in the form. If there are no changes, return an empty string.
+    If there are no changes, return an empty string.
     """
     if plan is None or not plan.changes:
         return ""
@@ -83,7 +83,7 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
-    """Return the first plan of a new entry."""
+    """Return the plan that every new entry has at first."""
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
@@ -94,12 +94,12 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
 
 
 class PlanFlow(ConfigSubentryFlow):
-    """Adds or changes one plan. The entry applies the change without a reload."""
+    """Adds or changes one plan. A loaded entry applies the change without a reload."""
 
     _new: PlanForm = PlanForm.CHEAPEST
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask which kind of hours a new plan uses."""
+        """Ask which kind of hours a new plan looks for. If a program has sent the whole plan, add the plan."""
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
         self._new = PlanForm(user_input[KIND])
@@ -137,7 +137,7 @@ class PlanFlow(ConfigSubentryFlow):
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes that entities and actions made to the plan, even if the form is sent unchanged."""
+        """Drop the changes that entities and actions made to the plan, because the saved form replaces them."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -145,7 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent to the first form. Raises InvalidData if the plan is not valid."""
+        """Check a plan that a program sent to the first form. Raises InvalidData if a field is missing or not valid."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:
@@ -179,7 +179,7 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _meter_errors(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """Return an error if the chosen meter doesn't exist, or if the recorder makes no statistics of it.
+    """Return an error if the chosen meter doesn't exist, or has no statistics of energy or power.
 
     `kept` is the plan's present meter. The plan may keep a meter that no longer exists, so that people can change other
     fields.

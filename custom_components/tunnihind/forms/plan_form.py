@@ -90,7 +90,7 @@ class PlanForm(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """The kind of hours that the plan uses."""
+        """The kind of hours that the plan looks for."""
         return Kind(self.removesuffix(_BY_ENERGY))
 
     @property
@@ -112,8 +112,8 @@ _ANY_PLAN: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
-# for only a few minutes. The first plan uses only published prices, so that its window doesn't depend on a forecast.
+# The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that a device doesn't
+# start for only 15 minutes. The plan uses only published prices, so that its window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
 # At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
@@ -148,7 +148,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
     """Return the schema of a plan's form with prices in `unit`. The sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
-        # This field only shows the kind of hours, because nobody can change the kind of an existing plan.
+        # This field only shows the kind of hours. People choose the kind in `KIND_FORM`, and can't change it later.
         vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
@@ -192,7 +192,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the fields and sections with an error, and the sections with a value that differs from a new plan's."""
+    """Return the fields and sections with an error, and the sections whose values differ from those of a new plan."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -278,7 +278,7 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 
 
 def _span_min(plan: Mapping[str, Any]) -> int:
-    """Return the length in minutes of the plan's longest span, in a week without a clock change."""
+    """Return the length of the plan's longest span in minutes, at most a day. Clock changes don't count."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 

@@ -1,4 +1,4 @@
-"""The language of the person who reads a form, which may differ from the installation's language."""
+"""Finds the language of the person who reads a form."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form for the first row shows these figures at first.
-If the household keeps all the table's figures for a part of the price, the table's later figures for this part apply
-automatically. The options contain the figures in c/kWh that the household has confirmed.
+If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row begins with these
+figures. If the household keeps all the table's figures for a part of the price, the table's later figures for this part
+apply automatically. The options store fees in c/kWh.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,11 +43,11 @@ DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
-"""A row of fees in the entry's options. The fees apply from a date on."""
+"""A row of fees in the entry's options."""
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Figures of the rate table are rounded to this many decimals. The table has fewer decimals, but VAT adds some.
+# The form rounds figures of the rate table to this many decimals, because VAT adds decimals.
 _DECIMALS: Final = 4
 _MAX_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,8 +62,8 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask for
-# the hours of the day rate, because the operator has fixed these hours.
+# The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask
+# when the day rate applies, because the network operator has fixed these hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -89,7 +89,7 @@ def name_of(row: Row) -> str:
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows in the order of their dates."""
+    """Return the rows in the order of their dates. A row without a date comes first."""
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
@@ -109,7 +109,7 @@ def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect the typed figures from all sections of the form in one mapping."""
+    """Merge the typed figures of all sections of the form into one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _CONTRACT else {key: value}
@@ -120,9 +120,10 @@ def _figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 class RowForm:
     """The form in which a household enters a row of fees for one package.
 
-    The form shows the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on `day`. If
-    `needs_date` is true, the form requires a date. If `needs_date` is None, the form doesn't ask for a date. If
-    `with_contract` is true, the form also asks for the settings that apply to all rows of fees.
+    The form uses the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on `day`. If
+    `needs_date` is true, the form requires a date. If `needs_date` is false, the date is optional. If `needs_date` is
+    None, the form doesn't ask for a date. If `with_contract` is true, the form also asks for the settings that apply to
+    all rows of fees.
     """
 
     day: date
@@ -134,12 +135,12 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return this form for the network package that `figures` names."""
+        """Return this form for the network package in `figures`. If there is none, the form keeps its package."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
     def price_lists(self) -> PriceLists:
-        """The network packages and the fees in the form's zone."""
+        """The rate table's figures for the form's zone."""
         return price_lists_of(self.zone)
 
     @property
@@ -177,7 +178,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert `figures` from c/kWh to the form's unit, and group the figures by section of the form."""
+        """Convert the fees in `figures` from c/kWh to the form's unit, and group all figures by section of the form."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -187,7 +188,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Collect the typed figures from all sections of the form in one mapping, and convert prices to c/kWh."""
+        """Merge the typed figures of all sections of the form into one mapping, and convert the fees to c/kWh."""
         figures = _figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -195,15 +196,15 @@ class RowForm:
         }
 
     def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the rate table's figures in c/kWh. If `fees_include_vat` is true, the figures include VAT."""
+        """Return the rate table's figures for `day` in c/kWh, with VAT if `fees_include_vat` is true."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures that the form shows at first.
+        """Return the figures that the form shows at first, with fees in c/kWh.
 
-        If `row` is None, the form shows the rate table's figures. Otherwise, the form shows the row's own figures. For
-        the parts of the price that follow the rate table, the table's figures replace the row's own figures.
+        If `row` is None, the fees come from the rate table. Otherwise, the fees come from `row`, except for the parts
+        of the price that follow the rate table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -211,7 +212,7 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with all figures that the form shows, so that the row doesn't need the rate table."""
+        """Return the row with the rate table's figures for `day` as its own, so that no part follows the table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -221,9 +222,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
-        If a part's figures are those of the rate table for `before` (with or without VAT), the table's figures for this
-        form replace them. If the household has chosen another package with rates in the table, these rates replace all
-        network fees. If the VAT rate is the default rate of `before`, the default rate of this form replaces it.
+        If a part's figures equal the rate table's figures for `before` (with or without VAT), the table's figures for
+        this form replace them. If the household has chosen another package with rates in the table, these rates replace
+        all network fees. If the VAT rate is the default rate of `before`, the default rate of this form replaces it.
         """
         if self == before:
             return {**figures}
@@ -242,9 +243,10 @@ class RowForm:
         return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
-        """Return the row of fees to store in the options if the user enters `figures`.
+        """Return the row of fees that the options store for the entered `figures`.
 
-        A blank fee becomes 0. The row contains a VAT rate only if it differs from the default VAT rate.
+        A blank fee becomes 0. A VAT rate that equals the default rate is left out. If a part's figures equal the rate
+        table's figures for the form's date, the part follows the table.
         """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
@@ -262,10 +264,9 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the figures for `part` equal the rate table's figures, with VAT or without.
+        """Return whether the figures for `part` equal the rate table's for the form's date, with VAT or without.
 
-        If the rate table has no figure for the form's date, return False. The form then shows the figure of another
-        date.
+        If the table has no figure for this date, return False. The form then shows the figure of another date.
         """
         keys = self._keys(part)
         if not keys or not self._dated_rate(part).holds_on(self.day):

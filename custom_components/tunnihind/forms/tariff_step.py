@@ -1,8 +1,8 @@
 """The form in which a household enters its fees, with a preview of the current price and its parts.
 
-The integration's set-up and its options show the form for fees. While somebody types, the form requests the preview
-with the websocket command `tunnihind/start_preview`. The preview looks like an entity: the price's parts are its name,
-and the price is its state.
+Two flows show the form: the flow that adds a server, and the flow that changes an entry's options. While somebody
+types, the form requests the preview with the websocket command `tunnihind/start_preview`. The preview looks like an
+entity: its name lists the price's parts, and its state is the price.
 """
 
 from abc import abstractmethod
@@ -63,10 +63,10 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The current period: an hour or a quarter-hour, depending on the household's billing.
+    """The current hour or quarter-hour.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
-    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction. If it is None, the legal rate
+    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction, or None if the legal rate
     applies.
     """
 
@@ -85,7 +85,7 @@ class CurrentPeriod:
         zone: Zone,
         chosen_vat_rate: float | None = None,
     ) -> Self:
-        """Return the period at `now` (UTC seconds). If `answer` has no quarter-hour prices, the period is an hour."""
+        """Return the billing period at `now` (UTC seconds). If `answer` has hourly prices, the period is an hour."""
         if answer and billed_by is Resolution.HOUR:
             answer = answer.in_hours()
         step_s = answer.step_s if answer else billed_by.step_s
@@ -129,9 +129,9 @@ _OPEN: Final[HassKey[dict[str, _OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price in EUR/kWh.
+    """Return the parts of a price in EUR/kWh. `market` is the market price in EUR/MWh, or None if it is unknown.
 
-    Parts with a price of 0 are left out, but a known market price is always listed.
+    Parts that are 0 are left out, but a known market price is always listed.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
@@ -261,7 +261,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the zone, day and VAT rate for a row's form. The day is the row's first day, but not before today."""
+        """Return a row form's zone, day and default VAT rate. The day is the row's first day, but not before today."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):

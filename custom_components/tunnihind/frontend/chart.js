@@ -1,27 +1,27 @@
-// The price chart that the card and the server's pages share: drawing, and moving by pointer, touch and keys.
+// The price chart of the card and of the server's pages.
 //
 // Instants are unix seconds. Lengths are CSS pixels. The host of a chart is the card or a page. The host's style sheet sets
-// the colours. The host's classes extend the classes of this module with words and drawings.
+// the colours. The host's subclasses add texts and drawings.
 
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
  *   `price` is the published price or a forecast's median. `low` and `high` are the forecast's 10th and 90th percentile.
- *   They are null for a published price. `tint` is an index of TINTS
+ *   They are null for a published price. `tint` is an index of TINTS, or null if the colour is unknown
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` counts calendar days. `names` begins with the longest name
+ *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` begins with the longest name
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
  *   the data to draw. If `forecasts` is given, it is drawn instead of the forecasts in `periods`. `pointed` is the start of
- *   the period pointed at
+ *   the period pointed at, or null
  */
 /**
  * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
- *   the place of the plot. Without `left`, the labels of the price axis get the room that they need. Times start at
- *   `below`, and day names are under the times
+ *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at the
+ *   y coordinate `below`, and the day names are under the times
  */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
@@ -29,7 +29,7 @@ export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
 const QUARTER_S = HOUR_S / 4;
 
-/** The colours of prices: five from cheap to expensive, one below zero, and one for an unknown colour. */
+/** The classes of coloured prices: five from cheap to expensive, one below zero, and one for an unknown colour. */
 export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
 
 /** The index of an amount's colour in TINTS. `scale` has the four bounds between the five colours. @param {number} amount @param {number[]} scale */
@@ -46,7 +46,7 @@ export class Clock {
     this.offsets = {};
   }
 
-  /** The seconds from UTC to the wall clock. They are cached, because date formats are slow. @param {number} ts */
+  /** The seconds by which the wall clock is ahead of UTC. They are cached, because formatting dates is slow. @param {number} ts */
   offset(ts) {
     const place = Math.floor(ts / QUARTER_S);
     return (this.offsets[place] ??= this.findOffset(ts));
@@ -58,12 +58,12 @@ export class Clock {
     return Number(`${sign}1`) * (Number(hours) * HOUR_S + Number(minutes) * 60);
   }
 
-  /** The wall clock as `2026-11-20T14:00`. @param {number} ts */
+  /** The date and time on the clock, like `2026-11-20T14:00`. @param {number} ts */
   wall(ts) {
     return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
   }
 
-  /** Returns whether an instant is in the hour that occurs twice when summer time ends. @param {number} ts */
+  /** Returns whether an instant is in the hour that comes twice when summer time ends. @param {number} ts */
   isRepeated(ts) {
     const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
     return before - at === HOUR_S || at - after === HOUR_S;
@@ -85,7 +85,7 @@ export class Clock {
     return String(ts);
   }
 
-  /** The local days from one instant to another. @param {number} from @param {number} to */
+  /** The local days from a midnight to a later instant. @param {number} from @param {number} to */
   daysOf(from, to) {
     /** @type {Day[]} */
     const days = [];
@@ -103,10 +103,10 @@ export class Clock {
 
 // --- calculations
 
-/** Returns whether a price is published, not forecast. @param {Period} period */
+/** @param {Period} period */
 export const isPublished = (period) => period.low === null;
 
-/** The index of the first period that ends after an instant. @param {{end: number}[]} periods @param {number} ts */
+/** The index of the first period that ends after an instant, or the number of periods if none does. @param {{end: number}[]} periods @param {number} ts */
 export function placeAt(periods, ts) {
   let [low, high] = [0, periods.length];
   while (low < high) {
@@ -118,7 +118,7 @@ export function placeAt(periods, ts) {
 }
 
 /**
- * The period that contains an instant.
+ * The period that contains an instant, or undefined if none does.
  * @template {{start: number, end: number}} P @param {P[]} periods @param {number} ts
  */
 export function periodAt(periods, ts) {
@@ -129,28 +129,29 @@ export function periodAt(periods, ts) {
 /** @template {{start: number, end: number}} P @param {P[]} periods @param {Span} view */
 export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to) + 1).filter(({ start }) => start < to);
 
-/** The smallest step of 1, 2 or 5 times a power of ten that covers `reach` in `steps` steps. @param {number} reach @param {number} steps */
+/** The smallest step of 1, 2 or 5 times a power of ten with which `steps` steps cover `reach`. @param {number} reach @param {number} steps */
 export function roundStep(reach, steps) {
   const power = 10 ** Math.floor(Math.log10(reach / steps));
   return power * ([1, 2, 5].find((factor) => factor * power * steps >= reach * (1 - 1e-9)) ?? 10);
 }
 
-/** The round amounts at the price axis, and the number of their decimals. @param {number} least @param {number} most the ends of the axis @param {number} step */
+/** The multiples of `step` on the price axis, and the number of decimals that they need. @param {number} least @param {number} most the ends of the axis @param {number} step */
 export function priceTicks(least, most, step) {
   const first = Math.ceil(least / step - 1e-9);
   const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
   return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-/** The hours between two times below the chart; undefined if only midnights would fit. @param {number} px the width of a time, with the room around it @param {number} perSecond */
+/** The hours between two times below the chart, or undefined if 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond */
 export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
 
 /**
- * The names of the days in view, and the middle of each. A name stays inside the visible part of its day.
- * If no day has room for its shortest name, only every nth day has a name, at the start of the day. The named days
- * don't depend on the start of the view, so names don't flicker while the view moves.
+ * The names of the days in view. `at` is the instant at the middle of a name.
+ * If a whole day has room for its shortest name, each name that fits is in the middle of the visible part of its day.
+ * Otherwise, only one of `every` days has a name, at the start of the day. The named days don't depend on the start of
+ * the view, so names don't flicker while the view moves.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
  * @param {(text: string) => number} widthOf the width of a text
  * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
@@ -176,7 +177,7 @@ export function dayNames(days, view, perSecond, widthOf) {
 }
 
 /**
- * Leaves out labels that would touch an earlier label.
+ * Leaves out each label that is closer than `gap` to a label kept before.
  * @template {{at: number, width: number}} L  `at` is the middle
  * @param {L[]} labels @param {number} gap
  */
@@ -205,11 +206,11 @@ const picture = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPa
 <g clip-path="url(#plot-area)">${paths([...behind, "midnights", "grid", ...bars("past"), ...bars("coming"), "pointed"])}
 ${paths(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
 
-/** Draws prices into a picture with a fixed number of parts. More periods only make paths longer. */
+/** Draws prices into an SVG picture. The number of paths is fixed, so more periods only make paths longer. */
 export class Drawing {
   /**
    * @param {HTMLElement} place
-   * @param {{behind?: string[], before?: string[], more?: string}} own classes of the host's paths behind the prices and in front of them, and the definitions they use
+   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of the host's paths behind and before the prices, and SVG definitions for them
    */
   constructor(place, { behind = [], before = [], more = "" }) {
     this.place = place;
@@ -220,7 +221,7 @@ export class Drawing {
     /** @type {Record<string, number>} */
     this.widths = {};
     this.size = { width: 0, height: 0 };
-    /** The factor of lengths, for hosts with larger text. */
+    /** The size of texts and of the room for them, relative to the usual size. */
     this.scale = 1;
     this.zero = 0;
     /** The place of the plot, and the range of its axes. */
@@ -234,7 +235,7 @@ export class Drawing {
     this.widths = {};
   }
 
-  /** The width of a label. @param {string} text */
+  /** @param {string} text */
   widthOf(text) {
     return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
   }
@@ -254,7 +255,7 @@ export class Drawing {
     return { least, most, step: roundStep(most - least, 5) };
   }
 
-  /** An instant's place, in whole pixels so that paths are drawn faster. @param {number} ts */
+  /** The x coordinate of an instant, in whole pixels so that paths are drawn faster. @param {number} ts */
   x(ts) {
     return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
   }
@@ -265,8 +266,8 @@ export class Drawing {
   }
 
   /**
-   * Draws the prices and their axes. Returns the periods in view.
-   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] more periods that the axis has to fit
+   * Draws the chart of the prices. Returns the periods in view.
+   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] more periods that have to fit on the price axis
    */
   drawPrices(scene, room, others = []) {
     const { now, view, pointed } = scene;
@@ -284,7 +285,7 @@ export class Drawing {
     return seen;
   }
 
-  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {Room} room */
+  /** Fits the axes to all prices in view, and draws the price axis. @param {Span} view @param {Period[]} seen @param {Room} room */
   frame({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
     let [low, high] = [0, 0];
     for (const period of seen) {
@@ -302,23 +303,23 @@ export class Drawing {
     this.path("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
     this.zero = this.y(0) + 0.5;
     this.path("zero", `M${left} ${this.zero}H${right}`);
-    // The lowest label stands on the axis, because the first time is below it.
+    // No label reaches below the plot, because the first time may stand there.
     const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
     this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
 
-  /** Draws two paths for each colour: one for past and one for coming prices. @param {Period[]} published @param {number} now */
+  /** Draws two paths for each colour, one of them for past periods. @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     const drawn = Object.fromEntries([...bars("past"), ...bars("coming")].map((name) => [name, ""]));
     for (const { start, end, price, tint } of published) {
       const tip = this.y(price) + 0.5;
-      // A price of zero is a line on the axis, not a gap.
+      // A bar without height is drawn one pixel high, so that it is visible.
       drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.bar(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
     }
     for (const name in drawn) this.path(name, drawn[name]);
   }
 
-  /** A bar from the axis to a price. @param {number} left @param {number} right @param {number} tip */
+  /** A bar from the zero line to the height `tip`. @param {number} left @param {number} right @param {number} tip */
   bar(left, right, tip) {
     return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
   }
@@ -342,7 +343,7 @@ export class Drawing {
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
     const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
-    // A name in the middle of a day stands between two lines. A name at the start of a day stands below a line.
+    // The lines at midnight separate names in the middle of days, but end above names at the start of days.
     const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
     this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
@@ -381,7 +382,7 @@ export class Drawing {
     change(this.parts[name], { d });
   }
 
-  /** Shows texts in existing nodes. Adds missing nodes and removes spare nodes. @param {string} name @param {Label[]} labels */
+  /** Shows labels in the group `name`. @param {string} name @param {Label[]} labels */
   show(name, labels) {
     const group = this.parts[name];
     labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
@@ -414,7 +415,7 @@ const STILL_PX = 6;
 const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 
 /**
- * Keeps the view and the period pointed at. The host sets `scene` and `bounds`.
+ * Lets the reader move the chart by pointer, touch and keys. The host sets `scene` and `bounds`.
  * @template {Scene} S @template {Drawing & {draw(scene: S): void}} D
  */
 export class Chart {
@@ -428,7 +429,7 @@ export class Chart {
     this.scene = null;
     /** @type {Span} the limits of the view */
     this.bounds = { from: 0, to: 0 };
-    /** @type {Map<number, number>} where each finger or the mouse is down */
+    /** @type {Map<number, number>} the x coordinate of each pressed pointer, by its id */
     this.held = new Map();
     this.downAt = NaN;
     this.isScrubbing = false;
@@ -447,7 +448,7 @@ export class Chart {
   /** Called when the reader steps before the first period. */
   lookBefore() {}
 
-  /** Called when the reader chooses a view. */
+  /** Called before the reader moves or zooms the view. */
   chosen() {}
 
   /** @param {Span} view */
@@ -468,7 +469,7 @@ export class Chart {
     this.see({ from: from + seconds, to: to + seconds });
   }
 
-  /** Moves by a part of the view. @param {number} part */
+  /** Moves the view by a part of its length. @param {number} part */
   turn(part) {
     this.pan((this.view.to - this.view.from) * part);
   }
@@ -484,7 +485,7 @@ export class Chart {
     this.see({ from: start, to: start + length });
   }
 
-  /** Points at the period of an instant, or at no period for null. @param {number | null} ts @param {PointerEvent} [event] of the pointer, if one was used */
+  /** Points at the period that contains an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] the pointer's event */
   point(ts, event) {
     const { scene } = this;
     const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
@@ -494,7 +495,7 @@ export class Chart {
     this.listener();
   }
 
-  /** Points some periods further, and moves the view to show that period. @param {number} places */
+  /** Points at the period `places` later, or at the present one if none was pointed at. Moves the view to show it. @param {number} places */
   step(places) {
     const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
     const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
@@ -513,24 +514,24 @@ export class Chart {
     });
   }
 
-  /** Seconds per pixel of the current view, which may be drawn a moment later. */
+  /** The seconds per pixel of the current view, even if it is not drawn yet. */
   get perPixel() {
     const { left, right } = this.drawing.plot;
     return (this.view.to - this.view.from) / (right - left);
   }
 
-  /** The instant at a place on the screen. @param {number} clientX */
+  /** The instant at a pointer's `clientX`. @param {number} clientX */
   instantAt(clientX) {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at the period under a pointer. Beside the plot, that is the first or last period in view. @param {PointerEvent} event */
+  /** Points at the period under a pointer. Beside the plot, points at the nearest period in view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
   }
 
-  /** Handles the events of `place`. @param {any} event */
+  /** @param {any} event */
   handleEvent(event) {
     if (event.type === "pointerdown") this.hold(event);
     else if (event.type === "pointermove") this.move(event);
@@ -541,7 +542,7 @@ export class Chart {
     else this.release(event);
   }
 
-  /** Called when the focus leaves. */
+  /** Called when the chart loses the focus. */
   leave() {
     this.point(null);
   }
@@ -555,14 +556,14 @@ export class Chart {
     this.downAt = clientX;
     this.pointAt(event);
     clearTimeout(this.scrubTimer);
-    // A finger that rests and then moves points at prices. A finger that moves at once moves the chart.
+    // A finger that rests before it moves points at prices. A finger that moves at once moves the chart.
     if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
   }
 
   /** @param {PointerEvent} event */
   move(event) {
     const { pointerId, pointerType, clientX, buttons } = event;
-    // A menu may have received the event of the release.
+    // If no button is down, the event of its release may have gone to a menu.
     if (!buttons) this.held.clear();
     const before = this.held.get(pointerId);
     if (before !== undefined) {
@@ -585,7 +586,7 @@ export class Chart {
     clearTimeout(this.scrubTimer);
     this.held.delete(pointerId);
     this.isScrubbing &&= this.held.size > 0;
-    // The finger scrolls the page, so it doesn't point at a price.
+    // The browser cancels a touch that scrolls the page.
     if (type === "pointercancel") this.point(null);
   }
 

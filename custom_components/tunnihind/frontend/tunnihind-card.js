@@ -1,7 +1,6 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// It has no libraries and no build step. custom_components/tunnihind/card sends the prices. chart.js draws the prices.
-// Instants are unix seconds of the entry's clock. Prices are in EUR/kWh. Lengths are CSS pixels.
+// custom_components/tunnihind/card sends the prices. Instants are unix seconds of the entry's clock. Prices are in EUR/kWh.
 
 import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inView, isPublished, periodAt, roundStep, TINTS, within, write } from "./chart.js";
 
@@ -11,7 +10,7 @@ import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inVi
 // --- texts
 
 const LANGUAGES = ["en", "et", "ru"];
-/** Every text in these languages. A text that depends on the number `n` has all plural forms of the language. */
+/** The texts, in the order of LANGUAGES. If a text has several plural forms, the number `n` chooses the form. */
 const TEXTS = {
   name: ["Tunnihind electricity price", "Tunnihinna elektrihind", "Tunnihind: цена на электричество"],
   description: [
@@ -145,17 +144,17 @@ const textsIn = (language) => {
   };
 };
 
-/** The language of the page. A card uses it until Home Assistant gives the user's language. */
+/** The language of the page, for use without `hass`. */
 const pageLanguage = () => globalThis.document?.documentElement.lang;
 
 // --- numbers and times
 
-/** @type {Record<string, string | undefined>} a locale for each number format of a profile */
+/** @type {Record<string, string | undefined>} a locale for each number format except `language`; undefined means the browser's */
 const NUMBER_LANGUAGES = {
   comma_decimal: "en", decimal_comma: "de", space_comma: "fr", quote_decimal: "de-CH", none: "en", system: undefined,
 };
 
-/** Writes numbers and instants in the format of the user's Home Assistant profile. */
+/** Writes texts, numbers and instants in the language and formats of the user's profile. */
 export class Wording extends Clock {
   /** @param {Locale} locale @param {string} serverZone @param {"cents" | "euros"} unit @param {string} currency */
   constructor(locale, serverZone, unit, currency) {
@@ -180,7 +179,7 @@ export class Wording extends Clock {
     this.numbers = {};
   }
 
-  /** Converts a price from EUR/kWh to the reader's unit. @param {number} eurKwh */
+  /** A price in the reader's unit. @param {number} eurKwh */
   amount(eurKwh) {
     return this.isCents ? eurKwh * 100 : eurKwh;
   }
@@ -193,18 +192,18 @@ export class Wording extends Clock {
     return format.format(amount).replace("-", "\u2212");
   }
 
-  /** @param {number} eurKwh @param {number} less decimals to leave out */
+  /** @param {number} eurKwh @param {number} less the number of decimals to leave out */
   price(eurKwh, less = 0) {
     return this.number(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
   }
 
-  /** A forecast's band, "" for a published price. @param {Period} period */
+  /** The text of a forecast's interval, or "" for a published price. @param {Period} period */
   forecast({ low, high }) {
     if (low === null || high === null) return "";
     return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
   }
 
-  /** The clock's time. In the hour that occurs twice when summer time ends, it includes the time zone. @param {number} ts */
+  /** The time of day. The time zone is added in the hour that comes twice in autumn. @param {number} ts */
   clock(ts) {
     return (this.isRepeated(ts) ? this.zonedFormat : this.clockFormat).format(ts * 1000);
   }
@@ -224,7 +223,7 @@ export class Wording extends Clock {
     return this.hourFormat.format(ts * 1000);
   }
 
-  /** Today, tomorrow, or the day's name. @param {number} ts @param {number} now */
+  /** "Today", "tomorrow", or the day's name. @param {number} ts @param {number} now */
   day(ts, now) {
     const found = [0, 1].find((days) => this.midnight(ts) === this.midnight(now, days));
     return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
@@ -242,7 +241,7 @@ export class Wording extends Clock {
   }
 }
 
-/** Returns whether times have AM and PM. @param {Locale} locale */
+/** @param {Locale} locale */
 function usesAmPm({ time_format: chosen, language }) {
   const own = new Intl.DateTimeFormat(chosen === "system" ? undefined : language, { hour: "numeric" });
   return chosen === "12" || (chosen !== "24" && own.resolvedOptions().hour12);
@@ -250,7 +249,7 @@ function usesAmPm({ time_format: chosen, language }) {
 
 // --- calculations
 
-/** The periods with a known price, in the order of time. The parts of a price add up to it. @param {Columns | null | undefined} columns @returns {Period[]} */
+/** The periods with a known price. If the parts of a price are known, they add up to the price. @param {Columns | null | undefined} columns @returns {Period[]} */
 export function periodsOf(columns) {
   if (!columns) return [];
   const { start, step, price, low, high, level, tint, market, charged, charges } = columns;
@@ -267,13 +266,13 @@ export function periodsOf(columns) {
   });
 }
 
-/** The length of periods, seconds. @param {Period[]} periods */
+/** The length of the periods in seconds, or an hour if there are none. @param {Period[]} periods */
 const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
 
 /**
  * The cheapest and the most expensive published period. If no period is published, forecasts are compared. If prices are
  * equal, the first period counts.
- * @param {Period[]} periods @returns {[Period, Period] | null} null if all cost the same
+ * @param {Period[]} periods @returns {[Period, Period] | null} null if no two prices differ
  */
 export function extremes(periods) {
   const published = periods.filter(isPublished);
@@ -288,7 +287,7 @@ export function extremes(periods) {
 const piecesIn = ({ windows }, { from, to }) => windows.flat().filter((piece) => piece.to > from && piece.from < to);
 
 /**
- * The plans with a piece in view: running plans, then the next ones, then past plans, the newest first.
+ * The plans with a piece in view: first running plans, then coming plans by their start, then past plans from the newest.
  * @param {Plan[]} plans @param {Span} view @param {number} now
  */
 export function plansInView(plans, view, now) {
@@ -304,16 +303,16 @@ export function plansInView(plans, view, now) {
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The share of the picture for plans, and the height that running plans leave for prices. */
+/** The usual share of the picture for plans, and the height that further plans leave for prices. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars of at least this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
-/** A picture lower than the first height has no axes. A picture lower than the second height has no hours. */
+/** Below the first height, a picture has no axes. Below the second height, it has no times. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
-/** Draws the prices, plans, the selling price and the extremes. */
+/** Draws the prices, the selling price, the plans and the extremes. */
 class CardDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick gets the pressed plan */
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of all plans */
   constructor(place, lanes, pick) {
     super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
@@ -358,7 +357,7 @@ class CardDrawing extends Drawing {
     this.drawMarks(isLow ? null : extremes(seen));
   }
 
-  /** Leaves room for the extremes and for the end of a bar below zero. @override @param {number} least @param {number} most @param {number} height */
+  /** Leaves room above for the marks of the extremes, and a little below negative prices. @override @param {number} least @param {number} most @param {number} height */
   axis(least, most, height) {
     const below = least < 0 ? 4 : 0;
     const highest = most || this.amount(0.01);
@@ -378,7 +377,7 @@ class CardDrawing extends Drawing {
       : super.bar(left, right, tip);
   }
 
-  /** Labels the present and the forecast. @param {Scene} scene @param {Period[]} seen */
+  /** Labels the present and the forecast, and shades the forecast. @param {Scene} scene @param {Period[]} seen */
   drawNames({ now, view }, seen) {
     const { left, right } = this.plot;
     const forecast = seen.filter((period) => !isPublished(period));
@@ -417,12 +416,12 @@ class CardDrawing extends Drawing {
     this.show("names", names);
   }
 
-  /** Makes a button of each plan's line, and of the count of other plans. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
+  /** Puts a button on each plan's line. If `hasMore`, one more button shows the number of other plans. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
   layButtons(plans, more, hasMore, { view, now }) {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
-    // If only one plan's line has room, its button opens the list of plans.
+    // If one plan has the only line, its button opens the list of all plans.
     const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
@@ -434,7 +433,7 @@ class CardDrawing extends Drawing {
     while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
   }
 
-  /** Puts a plan's name in or beside one of its strips, and shortens it to fit. @param {string} name @param {Span[]} strips in pixels */
+  /** Finds a place for a plan's name in or beside a strip, and shortens the name to fit. @param {string} name @param {Span[]} strips in pixels */
   nameAt(name, strips) {
     const { left, right } = this.plot;
     const after = strips.map(({ to }, i) => ({ from: to, to: strips[i + 1]?.from ?? right }));
@@ -466,29 +465,29 @@ class CardDrawing extends Drawing {
 
 // --- moving
 
-/** Past days that a server has. */
+/** The card can request the prices of this many past days. */
 const PAST_DAYS = 13;
 const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
 const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
 
-/** The name of a number of days from today. @param {number} days @param {Wording["say"]} say */
+/** The name of the range of `days` days from today on. @param {number} days @param {Wording["say"]} say */
 const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.week ? say("week") : say("days", { n: String(days) }));
 
 /**
- * The chart with its ranges of days.
+ * Shows a range of days from today on, or the view that the reader has chosen.
  * @extends {Chart<Scene, CardDrawing>}
  */
 class CardChart extends Chart {
   /** @type {Range | null} null if the reader moved the view */
   range = RANGES[1];
 
-  /** Shows prices, and keeps the view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
+  /** Shows new data. Keeps a view that the reader has chosen. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
     this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
     this.follow();
   }
 
-  /** Updates the present instant. At midnight, a named range moves on by a day. */
+  /** Updates the present instant, the days and the limits of the view. A range begins at today's midnight. */
   follow() {
     const { scene } = this;
     if (!scene) return;
@@ -502,7 +501,7 @@ class CardChart extends Chart {
     this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
 
-  /** The number of days in a range. A week has only its known days. @param {Range} range */
+  /** The number of days in a range, or fewer if the chart ends earlier. @param {Range} range */
   daysOf(range) {
     return Math.min(RANGE_DAYS[range], this.scene?.days.filter(({ end }) => end > this.clock()).length ?? 0);
   }
@@ -537,7 +536,7 @@ const STYLE = `
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
-  /* The text's colour in the mix sets them off from light and dark cards. */
+  /* Some of the text's colour makes these colours stand out on light and dark cards. */
   --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
   --t2: color-mix(in srgb, var(--soft) 86%, transparent);
@@ -632,12 +631,12 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 <div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
 <p class="summary" id="summary"></p><dialog class="list"></dialog></ha-card>`;
 
-/** The classes of a card, from large to small. The card has the first class that gives the chart at least `least` pixels. */
+/** The card's classes, from large to small. The card has the first that fits. `least` is the chart's least height. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
-/** If this device's clock is this many seconds outside the integration's current period, the clock is wrong. */
+/** If this device's clock is more than this many seconds outside the entry's current period, it counts as wrong. */
 const CLOCK_OFF_S = 60;
-/** @type {Record<string, TextKey>} the text for each refusal or state without a text of the same name */
+/** @type {Record<string, TextKey>} the key of the text for each refusal or state whose name is not a key of TEXTS */
 const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
 /** @type {Record<string, unknown[]>} the options and their valid values */
@@ -645,7 +644,7 @@ const OPTIONS = { entry_id: TEXT, entity: TEXT, title: TEXT, range: RANGES, show
 /** The keys that Home Assistant and card-mod add to a card's configuration. */
 const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options", "visibility", "disabled", "card_mod"];
 
-/** Checks a configuration. Throws an error that names a wrong option. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
+/** If an option is unknown or has a wrong value, throws an error that names the option. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
 export function checkConfig(config, say) {
   for (const [field, value] of Object.entries(config)) {
     if (FOREIGN_OPTIONS.includes(field)) continue;
@@ -670,7 +669,7 @@ const cardOn = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** True if the past was requested, and received, since the prices last changed. */
+    /** Whether the past was requested, and whether the request has ended, since the prices last changed. */
     this.isPastAsked = this.isPastHere = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -679,7 +678,7 @@ const cardOn = (Base) => class extends Base {
     /** @type {Promise<() => Promise<void>> | null} */
     this.subscription = null;
     this.retry = 0;
-    /** Seconds that the entry's clock is ahead of this device's. */
+    /** The seconds by which the entry's clock is ahead of this device's clock. */
     this.aheadS = 0;
     this.rows = 0;
     this.timer = 0;
@@ -697,7 +696,7 @@ const cardOn = (Base) => class extends Base {
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Another subscription has this subscription's number now, and would be ended instead.
+      // Another subscription may have this one's number now. `leave` would end the other subscription.
       this.subscription = null;
       this.join();
     };
@@ -717,7 +716,7 @@ const cardOn = (Base) => class extends Base {
     this.showAll();
   }
 
-  /** Home Assistant sets this property at each change of any state. Most of these changes cost nothing here. */
+  /** Home Assistant sets this property at each change of any state. Few changes matter to the card. */
   set hass(/** @type {Hass} */ hass) {
     const before = this.home;
     this.home = hass;
@@ -770,7 +769,7 @@ const cardOn = (Base) => class extends Base {
     this.leave();
   }
 
-  /** Subscribes to the prices, also after a loss or a refusal. */
+  /** Begins a new subscription to the card's contents. */
   join() {
     this.leave();
     const { home } = this;
@@ -780,7 +779,7 @@ const cardOn = (Base) => class extends Base {
     const asked = this.connection.subscribeMessage(
       (event) => asked === this.subscription && this.hear({ ...this.contents, ...event }, null),
       this.command("subscribe"),
-      // Home Assistant's own resubscription gives up if the integration starts after the connection.
+      // Home Assistant's own resubscription gives up if the integration isn't ready yet.
       { resubscribe: false },
     );
     this.subscription = asked;
@@ -793,7 +792,7 @@ const cardOn = (Base) => class extends Base {
     return { type: `tunnihind/card/${name}`, ...(entry_id ? { entry_id } : entity ? { entity_id: entity } : {}) };
   }
 
-  /** Requests the days before today when they come into view. */
+  /** Requests the prices of the days before today, and shows them. */
   askPast() {
     this.isPastAsked = true;
     const { prices } = this.contents;
@@ -826,7 +825,7 @@ const cardOn = (Base) => class extends Base {
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
-    // An event without a new `now` says nothing about the clock.
+    // An old `now` can't show that the clock is wrong.
     if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
     this.tick();
@@ -841,7 +840,6 @@ const cardOn = (Base) => class extends Base {
     this.timer = setTimeout(() => this.tick(), Math.min(step - (scene.now % step) + 0.05, TICK_S) * 1000);
   }
 
-  /** Shows new prices, language, formats or configuration. */
   showAll() {
     const { home, config, parts, contents } = this;
     if (!home || !config) return;
@@ -883,14 +881,14 @@ const cardOn = (Base) => class extends Base {
     this.fit();
   }
 
-  /** If the card's size has changed, makes the dashboard read the size again. */
+  /** If the card needs another number of rows, makes the dashboard read it. */
   tellSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
     this.rows = rows;
   }
 
-  /** The text to show without prices, "" if there are prices. */
+  /** The text to show instead of the prices, or "" if the prices can be shown. */
   message() {
     const { failure, contents: { state, prices } } = this;
     const isGone = failure || state === "removed" || state === "stopped";
@@ -900,7 +898,7 @@ const cardOn = (Base) => class extends Base {
     return textsIn(this.home?.locale.language)(key, { reason: failure?.message ?? String(failure) });
   }
 
-  /** Shows the kind of the prices, and their problems. @param {Partial<Contents>} contents */
+  /** Shows problems of the prices, and the mode if it is not "live". @param {Partial<Contents>} contents */
   showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
     const { parts, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
@@ -952,7 +950,7 @@ const cardOn = (Base) => class extends Base {
     list.showModal();
   }
 
-  /** Shows the period pointed at, or else the present period, and the range in view. */
+  /** Shows the period pointed at, or else the present one. Updates the buttons and the legend. */
   showReadout() {
     const { parts, chart } = this;
     if (!chart.scene) return;
@@ -988,7 +986,7 @@ const cardOn = (Base) => class extends Base {
     parts.chart.ariaValueText = text.filter((one) => one).join(", ");
   }
 
-  /** The names and the amounts of a price's parts. @param {Wording} wording @param {Period} [period] @param {number} [sold] */
+  /** The names and the amounts of a price's parts and of the selling price. @param {Wording} wording @param {Period} [period] @param {number} [sold] */
   lines(wording, period, sold) {
     const lines = [];
     for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
@@ -999,7 +997,7 @@ const cardOn = (Base) => class extends Base {
     return lines;
   }
 
-  /** Leaves out parts that don't fit. The plot shrinks first. */
+  /** Hides parts of the card until the rest fits, and draws the chart. */
   fit() {
     const { card, chart, field } = this.parts;
     if (!this.clientHeight) return;
@@ -1026,7 +1024,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// While Home Assistant starts, it replaces the registry of elements. An element defined before would be lost.
+// While Home Assistant starts, it replaces the registry of elements. An element defined earlier would be lost.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
 });
