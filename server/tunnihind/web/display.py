@@ -161,11 +161,6 @@ class Display:
         return "package" if self.options.has_packages else "own"
 
     @property
-    def has_nights(self) -> bool:
-        """True if the shown prices include network fees with a separate night rate."""
-        return self.options.tariff is not None and self.options.tariff.has_nights
-
-    @property
     def basis(self) -> str:
         """Words that name the VAT and the fees in the shown prices."""
         return self._including("basis.{}")

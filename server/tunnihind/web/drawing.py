@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil, floor, log10
-from operator import itemgetter
 from typing import Final, Literal
 
 from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
-from tunnihind.web.tariff import is_night
 
 _SIZE: Final = 1000
 _TICKS: Final = 6
@@ -178,14 +176,10 @@ def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Fram
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """If there is a night rate, yield the position and the width of each span of nights, weekends and holidays."""
-    if not display.has_nights:
-        return
-    market = display.market
-    rates = [(period.ts, is_night(market.local(period.ts), market.country)) for period in shown]
-    for night, periods in groupby(rates, key=itemgetter(1)):
-        instants = [ts for ts, _ in periods]
-        if night:
+    """Yield the position and the width of each span whose prices contain the network's night rate."""
+    for is_night, periods in groupby(shown, key=lambda period: display.surcharge.has_night_rate(period.ts)):
+        instants = [period.ts for period in periods]
+        if is_night:
             start, end = frame.x(instants[0]), frame.x(instants[-1] + display.step_s)
             yield start, round(end - start, 1)
 

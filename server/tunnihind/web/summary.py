@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_DAYS
@@ -11,8 +10,7 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.weather_scores import VariableScores
-from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
-from tunnihind.public_holidays import is_holiday
+from tunnihind.market import DAY_S, HOUR_S, floor_hour, free_until, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary, GridRow, days_from, grid
 from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
@@ -36,9 +34,6 @@ from tunnihind.web.outlook import outlook, sentences
 from tunnihind.web.scale import Tint, as_shown, tint
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
-
-_HOLIDAYS_WITHIN: Final = 60
-"""A page contains the public holidays of this many days before and after today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,6 @@ class Summary:
     scale: tuple[float, ...]
     tint: Tint | None
     beyond: tuple[Mapping[str, float], ...]
-    holidays: tuple[str, ...]
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
@@ -130,7 +124,6 @@ def summarise(
         scale=scale,
         tint=tint(display.shown(periods[current_ts]), scale) if current_ts in periods else None,
         beyond=tuple(_beyond(periods, data, now, options.step_s)),
-        holidays=tuple(_holidays(data.market, now)),
         notices=(
             *of_mode(mode, now, display),
             *of_address(display),
@@ -176,11 +169,3 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
-
-
-def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield the ISO dates of the public holidays around today in the market's country."""
-    today = market.local(now).date()
-    for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_WITHIN, _HOLIDAYS_WITHIN + 1)):
-        if is_holiday(day, market.country):
-            yield day.isoformat()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -188,7 +188,7 @@ class OwnTariff:
         """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         if not self.has_nights:
             return None
-        return "night" if is_night(self.market.local(ts), self.market.country) else "day"
+        return "night" if _is_night(self.market.local(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
         """Yield nothing. A household's own rates hold on all days."""
@@ -198,21 +198,39 @@ class OwnTariff:
 type Tariff = PackageTariff | OwnTariff
 
 
-@dataclass(frozen=True, slots=True)
-class Surcharge:
-    """The amount that is added to the market's price, in EUR/MWh without VAT. The amount may change from hour to hour.
+class SurchargeStep(NamedTuple):
+    """An amount in EUR/MWh without VAT that is added to the market's price from an instant on (unix seconds).
 
-    `steps` lists each amount with the instant (unix seconds) from which it applies. The first amount also applies
-    before its instant. If `steps` is empty, nothing is added.
+    `is_night_rate` is true if the amount contains the network's night rate.
     """
 
-    steps: tuple[tuple[int, float], ...] = ()
+    since: int
+    eur_mwh: float
+    is_night_rate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Surcharge:
+    """The amount that is added to the market's price. The amount may change from hour to hour.
+
+    If `steps` is empty, nothing is added. The first step also applies before its start.
+    """
+
+    steps: tuple[SurchargeStep, ...] = ()
 
     def at(self, ts: int) -> float:
-        """Return the amount that is added to the market's price at an instant."""
-        if not self.steps:
-            return 0.0
-        return self.steps[max(0, bisect_right(self.steps, ts, key=itemgetter(0)) - 1)][1]
+        """Return the amount that is added to the market's price at an instant, in EUR/MWh without VAT."""
+        step = self._step(ts)
+        return step.eur_mwh if step else 0.0
+
+    def has_night_rate(self, ts: int) -> bool:
+        """Return whether the amount at an instant contains the network's night rate."""
+        step = self._step(ts)
+        return step is not None and step.is_night_rate
+
+    def _step(self, ts: int) -> SurchargeStep | None:
+        begun = bisect_right(self.steps, ts, key=attrgetter("since"))
+        return self.steps[max(0, begun - 1)] if self.steps else None
 
 
 NO_SURCHARGE: Final = Surcharge()
@@ -223,11 +241,17 @@ def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
     return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
 
 
-def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
-    amounts = ((hour, round(sum(tariff.parts(hour).values()) * EUR_MWH_PER_CENT_KWH, _DECIMALS)) for hour in hours)
-    for amount, same in groupby(amounts, key=itemgetter(1)):
-        since, _ = next(same)
-        yield since, amount
+def _steps(tariff: Tariff, hours: range) -> Iterator[SurchargeStep]:
+    by_hour = (
+        SurchargeStep(
+            hour,
+            round(sum(tariff.parts(hour).values()) * EUR_MWH_PER_CENT_KWH, _DECIMALS),
+            tariff.network_rate_period(hour) == "night",
+        )
+        for hour in hours
+    )
+    for _, same in groupby(by_hour, key=itemgetter(1, 2)):
+        yield next(same)
 
 
 @lru_cache(maxsize=256)
@@ -255,10 +279,10 @@ def _network_rate_period(wall: datetime, rates: NetworkRates) -> NetworkRatePeri
             return "rest_day_peak" if is_rest_day else "peak"
         if not is_rest_day and _is_within(wall, _MORNING_PEAK):
             return "peak"
-    return "night" if is_night(wall, ESTONIA.country) else "day"
+    return "night" if _is_night(wall, ESTONIA.country) else "day"
 
 
-def is_night(wall: datetime, country: str) -> bool:
+def _is_night(wall: datetime, country: str) -> bool:
     """Return whether a local time is from 22 to 07, on a weekend or on a public holiday.
 
     `country` is an ISO 3166 code.

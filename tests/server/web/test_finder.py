@@ -34,8 +34,6 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "vat": [],
         "unitSymbol": "c/kWh",
         "tz": "Europe/Tallinn",
-        "clock": "Europe/Tallinn",
-        "holidays": [],
         "dates": texts_in(lang).dates,
         "texts": dict(texts_in(lang).script()),
     }

@@ -132,16 +132,13 @@ def test_the_finder_finds_what_trying_everything_finds(asked: list[tuple[tuple[i
 WORDING = """
 import {{ Wording }} from "{folder}/wording.js";
 const texts = JSON.parse(process.argv[2]);
-const [tz, hasNights] = ["Europe/Tallinn", true];
-const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz, clock: tz, hasNights, holidays: [], texts }};
+const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz: "Europe/Tallinn", texts }};
 const wording = new Wording(data);
 const [autumn, friday] = [1761436800, 1763638200];
 console.log(JSON.stringify({{
   clocks: [0, 1, 2, 3].map((i) => wording.clock(autumn + i * 3600 - 3600)),
   quarters: [0, 3].map((i) => wording.span({{ from: autumn + i * 900, to: autumn + i * 900 + 900 }})),
   prices: [-0.001, -12.345, 5, 0].map((value) => wording.price(value)),
-  nights: [6, 7, 21, 22].map((h) => wording.isNightRate(Date.UTC(2025, 11, 15, h - 2) / 1000)),
-  weekend: wording.isNightRate(Date.UTC(2025, 11, 14, 10) / 1000),
   wall: wording.wall(friday),
 }}));
 """
@@ -155,8 +152,6 @@ async def test_scripts_write_numbers_and_times_as_the_server_does(language: str)
     assert said["clocks"] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
     assert said["quarters"] == ["03:00 EEST–03:15 EEST", "03:45 EEST–03:00 EET"]
     assert said["prices"] == [text.replace(".", table["decimal"]) for text in ("0.00", "−12.35", "5.00", "0.00")]
-    assert said["nights"] == [True, False, False, True]
-    assert said["weekend"] is True
     assert said["wall"] == "2025-11-20T13:30"
 
 
@@ -178,8 +173,7 @@ console.log(JSON.stringify(instants.map((ts) => wording.dayNames(ts))));
 def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, market: Market, instants: list[int]) -> None:
     options = PageOptions.read({"lang": lang, "tz": tz}, zone=market.zone)
     display = Display(options, market, Vat("none", ((0, 0.0),), {"none": 0.0}))
-    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "holidays": []}
-    data |= {"tz": str(display.zone), "clock": market.clock.key}
+    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": str(display.zone)}
     data |= {"dates": display.texts.dates, "texts": display.texts.script()}
     said = json.loads(asyncio.run(run_module(DAYS.format(folder=STATIC.as_uri()), json.dumps([data, instants]))))
     assert [day for day, _, _ in said] == [display.texts.short_date(display.day(ts)) for ts in instants]

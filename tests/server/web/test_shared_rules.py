@@ -1,14 +1,11 @@
 """Levels, late prices, stale forecasts and the night rate: the server and its page, by the cases all programs share."""
 
-import asyncio
 import json
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.machine.node import STATIC, run_module
@@ -26,14 +23,13 @@ from tests.support.shared_rules import (
     TINTS,
 )
 from tunnihind.api.health import judge
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, MARKETS, Market, day_end, delivery_day, floor_hour
-from tunnihind.public_holidays import is_holiday
+from tunnihind.market import ESTONIA, HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.scale import tint
 from tunnihind.web.summary import Summary, summarise
-from tunnihind.web.tariff import OwnTariff, PackageTariff, is_night
+from tunnihind.web.tariff import OwnTariff, PackageTariff
 from tunnihind.web.texts import texts_in
 
 NOW = HOUR + 600
@@ -67,7 +63,7 @@ PAGE_TINTS = """
 import {{ tintOf, TINTS }} from "{folder}/chart.js";
 import {{ Wording }} from "{folder}/wording.js";
 const [scale, prices] = JSON.parse(process.argv[2]);
-const page = {{ lang: "en", unit: "mwh", vat: [], unitSymbol: "", tz: "UTC", scale, holidays: [], texts: {{}} }};
+const page = {{ lang: "en", unit: "mwh", vat: [], unitSymbol: "", tz: "UTC", scale, texts: {{}} }};
 const wording = new Wording(page);
 console.log(JSON.stringify(prices.map((price) => [wording.tint(price), TINTS[tintOf(price, scale)]])));
 """
@@ -94,57 +90,18 @@ def test_the_page_calls_the_prices_of_tomorrow_late(at: str, *, is_late: bool) -
     assert shows(summary_at(now, day_end(delivery_day(now))), late) is is_late
 
 
-NIGHTS = """
-import {{ Wording }} from "{folder}/wording.js";
-const [hours, holidays] = JSON.parse(process.argv[2]);
-const texts = {{ locale: "en" }};
-const page = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "", tz: "UTC", clock: process.argv[3], holidays, texts }};
-const wording = new Wording({{ ...page, hasNights: true }});
-console.log(JSON.stringify(hours.map((ts) => wording.isNightRate(ts))));
-"""
-
-
 @pytest.mark.parametrize(("at", "is_at_night"), NIGHT_RATE.items())
-def test_the_server_draws_and_charges_the_night_rate_in_the_same_hours(at: str, *, is_at_night: bool) -> None:
-    assert is_night(ESTONIA.local(instant(at)), ESTONIA.country) is is_at_night
+def test_the_server_charges_the_night_rate_in_the_same_hours(at: str, *, is_at_night: bool) -> None:
     assert (PackageTariff("vork_4", 0.0).network_rate_period(instant(at)) == "night") is is_at_night
-
-
-async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
-    starts = [instant(at) for at in NIGHT_RATE]
-    holidays = sorted({day for start in starts for day in summary_at(start, start + HOUR_S).holidays})
-    assert dict(zip(NIGHT_RATE, await shaded(starts, holidays, ESTONIA), strict=True)) == NIGHT_RATE
-
-
-async def shaded(starts: list[int], holidays: list[str], market: Market) -> list[bool]:
-    """Return which hours count as night in the page's script."""
-    asked = json.dumps([starts, holidays])
-    found: list[bool] = json.loads(await run_module(NIGHTS.format(folder=STATIC.as_uri()), asked, market.clock.key))
-    return found
-
-
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.lists(st.integers(instant("2025-11-01T00:00Z") // HOUR_S, instant("2027-11-01T00:00Z") // HOUR_S), min_size=50),
-    st.sampled_from([*MARKETS.values()]),
-)
-def test_script_and_server_have_the_same_nights_in_all_zones(hours: list[int], market: Market) -> None:
-    starts = [hour * HOUR_S for hour in hours]
-    # The holidays include the days around, as on a page.
-    days = {market.local(start + away).date() for start in starts for away in (-DAY_S, 0, DAY_S)}
-    holidays = sorted(day.isoformat() for day in days if is_holiday(day, market.country))
-    at_night = asyncio.run(shaded(starts, holidays, market))
-    assert at_night == [is_night(market.local(start), market.country) for start in starts]
-    tariff = OwnTariff(market, margin=0.0, day=5.0, night=3.0, other=0.0)
-    assert at_night == [tariff.network_rate_period(start) == "night" for start in starts]
-    assert at_night == [tariff.parts(start)["network"] == 3.0 for start in starts]
+    own = OwnTariff(ESTONIA, margin=0.0, day=5.0, night=3.0, other=0.0)
+    assert (own.parts(instant(at))["network"] == 3.0) is is_at_night
 
 
 PAGE_WORDING = """
 import {{ Wording }} from "{module}";
 const [language, prices, instants] = JSON.parse(process.argv[2]);
 const texts = {{ locale: language, decimal: language === "en" ? "." : "," }};
-const page = {{ lang: language, unit: "kwh", vat: [], unitSymbol: "", tz: "Europe/Tallinn", holidays: [], texts }};
+const page = {{ lang: language, unit: "kwh", vat: [], unitSymbol: "", tz: "Europe/Tallinn", texts }};
 const wording = new Wording(page);
 console.log(JSON.stringify([
   prices.map((cents) => wording.price(cents)), instants.map((ts) => /[A-Z]/.test(wording.clock(ts))),

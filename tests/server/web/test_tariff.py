@@ -14,7 +14,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import Summary, summarise
-from tunnihind.web.tariff import PackageTariff, surcharge
+from tunnihind.web.tariff import Package, PackageTariff, surcharge
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
@@ -125,15 +125,15 @@ def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, 
 
 
 AMOUNTS = """
-import {{ amountsIn }} from "{folder}/wording.js";
+import {{ Wording }} from "{folder}/wording.js";
 const [unit, vat, surcharge, asked] = JSON.parse(process.argv[2]);
-const amount = amountsIn(unit, vat, surcharge);
-console.log(JSON.stringify(asked.map(([price, ts]) => amount(price, ts))));
+const wording = new Wording({{ lang: "en", unit, vat, surcharge, tz: "UTC", texts: {{}} }});
+console.log(JSON.stringify(asked.map(([price, ts]) => [wording.amount(price, ts), wording.isNightRate(ts)])));
 """
 
 
 @pytest.mark.parametrize("unit", ["kwh", "mwh"])
-async def test_the_script_adds_the_same_fees_as_the_server(unit: str) -> None:
+async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_server(unit: str) -> None:
     now = instant("2026-11-20T12:00:00+02:00")
     options = PageOptions.read({"package": "vork_5", "margin": "0.499", "unit": unit})
     display = summarise(sample_views.ordinary(now), now, Settings(), options).display
@@ -141,4 +141,15 @@ async def test_the_script_adds_the_same_fees_as_the_server(unit: str) -> None:
     asked = [(price, now + i * HOUR_S) for i in range(-400, 200, 3) for price in (-12.34, 0.0, 93.75, 412.06)]
     shown = json.dumps([unit, display.vat.rates, display.surcharge.steps, asked])
     found = json.loads(await run_module(AMOUNTS.format(folder=STATIC.as_uri()), shown))
-    assert found == [round(display.amount(price, ts), 2) for price, ts in asked]
+    amounts = [round(display.amount(price, ts), 2) for price, ts in asked]
+    assert found == [
+        [amount, display.surcharge.has_night_rate(ts)] for amount, (_, ts) in zip(amounts, asked, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("package", ["vork_4", "vork_5"])
+def test_a_peak_on_a_day_of_rest_has_no_night_rate(package: Package) -> None:
+    saturday = instant("2026-12-05T00:00:00+02:00")
+    fees = surcharge(PackageTariff(package, 0.0), saturday, saturday + DAY_S - 1)
+    by_day = [hour for hour in range(24) if not fees.has_night_rate(saturday + hour * HOUR_S)]
+    assert by_day == ([16, 17, 18, 19] if package == "vork_5" else [])

@@ -3,7 +3,10 @@
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees without VAT, each from an instant; the first amount also counts before its instant */
+/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  a household's fees without VAT, each from an instant, and whether they contain the network's night rate; the first fees also count before their instant */
+
+/** Returns the step of a surcharge that applies at an instant. @param {Surcharge} surcharge @param {number} ts */
+const surchargeStep = (surcharge, ts) => surcharge.findLast(([since]) => since <= ts) ?? surcharge[0];
 
 /**
  * Returns a function that adds an instant's fees and VAT to a market price, and converts the sum to the reader's unit.
@@ -11,7 +14,7 @@ import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
  * @returns {(eurMwh: number, ts: number) => number}
  */
 export function amountsIn(unit, rates, surcharge = []) {
-  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
+  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surchargeStep(surcharge, ts)?.[1] ?? 0);
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
   if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
   // As in the API, euros have 4 decimals. The outer rounding removes the errors of binary fractions from the cents.
@@ -31,8 +34,8 @@ function rounded(value, decimals) {
 /** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  a text has one form, or a form for each plural category of its language */
 
 /**
- * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Texts}} PageData
- *   `tz` is the reader's time zone. `clock` is the market's time zone, for nights and public holidays
+ * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, address: string | null, dates: {weekdays: string[], months: string[]}, texts: Texts}} PageData
+ *   `tz` is the reader's time zone
  */
 
 export class Wording extends Clock {
@@ -42,14 +45,12 @@ export class Wording extends Clock {
     this.unitSymbol = data.unitSymbol;
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
-    this.amount = amountsIn(data.unit, data.vat, data.surcharge);
+    this.surcharge = data.surcharge ?? [];
+    this.amount = amountsIn(data.unit, data.vat, this.surcharge);
     this.scale = data.scale;
     this.texts = data.texts;
     this.plurals = new Intl.PluralRules(data.lang);
     this.dates = data.dates;
-    this.hasNights = data.hasNights;
-    this.holidays = new Set(data.holidays);
-    this.market = new Clock(data.clock);
   }
 
   /** Returns a text with `gaps` in its placeholders. If the text has plural forms, returns the form for `n`. @param {string} key @param {Record<string, string | number>} gaps */
@@ -139,15 +140,9 @@ export class Wording extends Clock {
     return name === this.day(ts) ? name : name.toLowerCase();
   }
 
-  /**
-   * Returns whether an hour is at night (from 22 to 7 by the market's clock), on a weekend or on a public holiday. If
-   * the shown prices have no night rate, returns false.
-   * @param {number} ts
-   */
+  /** Returns whether the shown price at an instant contains the network's night rate. @param {number} ts */
   isNightRate(ts) {
-    if (!this.hasNights) return false;
-    const [day, time] = this.market.wall(ts).split("T");
-    return time >= "22" || time < "07" || new Date(day).getUTCDay() % 6 === 0 || this.holidays.has(day);
+    return surchargeStep(this.surcharge, ts)?.[2] ?? false;
   }
 
   /**
