@@ -1,8 +1,9 @@
 """Servers on real sockets, within a test."""
 
 import logging
+import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 
@@ -29,6 +30,7 @@ async def serving() -> AsyncIterator[Serve]:
     All zones of a server have the same view.
     """
     runners: list[Runner] = []
+    reserved = ExitStack()
 
     async def start(
         view: ServedData | None = None,
@@ -72,13 +74,26 @@ async def serving() -> AsyncIterator[Serve]:
         runner = Runner(app, most_connections=most_connections, access_log=access_log, shutdown_timeout=1)
         runners.append(runner)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
+        port = reserved.enter_context(_reserved_port()).getsockname()[1]
+        await web.TCPSite(runner, "127.0.0.1", port).start()
         further = dict(zip(settings.zones[1:], snapshots[1:], strict=True))
-        return RunningServer(runner, int(runner.addresses[0][1]), snapshots[0], clock, further)
+        return RunningServer(runner, port, snapshots[0], clock, further)
 
     try:
         yield start
     finally:
         for runner in runners:
             await runner.cleanup()
+        reserved.close()
+
+
+def _reserved_port() -> socket.socket:
+    """Return a socket that keeps a free port.
+
+    The socket doesn't listen. So while no server runs at the port, connections are refused, and no server of a test in
+    another process can get the port.
+    """
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
