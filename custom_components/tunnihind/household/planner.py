@@ -14,7 +14,6 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# A window is kept in `ran` for this long after its end.
 _KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
@@ -132,7 +131,6 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun, until two weeks after their end."""
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         # A window that begins at `now` is dropped if it is no longer the plan's window.
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

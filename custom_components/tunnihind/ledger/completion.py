@@ -153,7 +153,6 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Search for missing readings and prices in the background, unless an earlier search is still running."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"

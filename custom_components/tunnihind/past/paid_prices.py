@@ -45,7 +45,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOutHour:
-    """Takes the place of a price or a cost that is unknown, and gives the reason.
+    """Takes the place of an unknown price or cost, and gives the reason.
 
     `parts` lists the parts of the price for which `rates.json` has no rate.
     """
