@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# The energy is not a configuration entity: automations change it often, for example before each charge of a car.
+# The energy is not a configuration entity, because automations change it often, such as before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -64,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan is usable and may have the setting that the entity shows."""
+        """True if the plan's settings are valid, and a plan with these settings has this entity."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

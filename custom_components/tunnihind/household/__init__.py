@@ -1,1 +1,1 @@
-"""The present prices and plans of a household."""
+"""A household's present prices and plans, and the problems with them."""

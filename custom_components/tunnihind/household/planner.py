@@ -14,16 +14,15 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# How long a window is kept after its end.
 _KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
     """Decides when each plan runs, and keeps the decisions.
 
-    A window that has begun does not move. The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings`
-    contains only valid settings. `outcomes` contains the newest decision about each plan. `ran` contains each plan's
-    windows of the last two weeks.
+    The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings` leaves out the plans whose settings
+    are not valid. `outcomes` contains the newest decisions about the plans. `ran` contains the windows that have begun,
+    until two weeks after their end.
     """
 
     def __init__(self) -> None:
@@ -34,14 +33,14 @@ class Planner:
         self._after: dict[str, tuple[Decision, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
-        """Restore the plans with their stored changes, decisions and past windows."""
+        """Read the plans from `subentries`, and their changes, decisions and windows from `kept`."""
         self._plans = dict(kept.steered)
         self.update(subentries)
         self.ran = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Read the plans from `subentries`. A window that has begun stays as it was planned."""
+        """Read the plans from `subentries`, and log an error for each plan whose settings are not valid."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
         self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
@@ -59,8 +58,8 @@ class Planner:
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        If `replan` is true, each of `plans` ends its running window at `now`, and may get a new window in the present
-        span. If one of the plans is not valid, change no plan and raise ValueError.
+        If `replan` is true, the running windows of these plans end at `now`, and each plan may get a new window in its
+        present span. If the settings of one of the plans are not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -76,7 +75,7 @@ class Planner:
         self.outcomes, self.ran = {}, {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
-        """Return every plan's window as of `now` (UTC seconds), or the reason why the plan has no window."""
+        """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id."""
         self.outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self.settings}
         self.ran = {plan: self._windows_run(plan, outcome, now) for plan, outcome in self.outcomes.items()}
         self._after = {
@@ -87,7 +86,7 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the plan's windows of the last two weeks and its future windows.
+        """Return the plan's windows of the last two weeks, its running window, and its known future windows.
 
         Only a plan that covers all hours below or above a price limit may have several future windows.
         """
@@ -105,11 +104,14 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off, and those that entities or actions have changed, keyed by id."""
+        """The plans that are switched off or have changes, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its current form. If the form differs or the changes don't fit it, drop the changes."""
+        """Return the plan with the form in `subentry`.
+
+        If the form is new or the changes don't fit the form, drop the changes.
+        """
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -129,11 +131,8 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's past and running windows of the last two weeks.
-
-        A window is left out if its plan was switched off or planned again in the second of the window's start.
-        """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+        # A window that begins at `now` is dropped if it is no longer the plan's window.
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)

@@ -87,9 +87,9 @@ class PricesNow:
     """A household's buying or selling prices, and its plans, as of `now` (UTC seconds).
 
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
-    for which the nearest known rate is used, because no rate for today is known. `hours_ahead` is the number of coming
-    hours whose average price is shown. `scale` lists the market prices (EUR/MWh) at which the colour of a price
-    changes.
+    for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the number of
+    hours, from the current period on, whose average price is shown. `scale` lists the market prices (EUR/MWh) at which
+    the colour of a price changes.
     """
 
     now: int
@@ -114,9 +114,10 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The time (UTC seconds) until which all prices are negative, or None if the current price is not negative.
+        """The time (UTC seconds) until which all prices are negative.
 
-        A predicted price counts as negative if its median is negative.
+        A predicted price counts as negative if its median is negative. If the current price is not negative or not
+        known, the value is None.
         """
         until = None
         period = self.current
@@ -155,13 +156,16 @@ class PricesNow:
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current period among today's periods. The cheapest period has rank 1."""
+        """The rank of the current period among today's periods, or None if one of today's periods has no price.
+
+        The cheapest period has rank 1.
+        """
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def level(self) -> Level | None:
-        """The price level of the current period, compared with all of today's periods."""
+        """The price level of the current period, or None if one of today's periods has no price."""
         period = self.levels.at(self.now)
         return level(period, self._today_whole) if period and self._today_whole else None
 
@@ -178,12 +182,12 @@ class PricesNow:
 
     @cached_property
     def predicted(self) -> Sequence[Period]:
-        """The current and later periods without a published price."""
+        """The current and later periods whose price is a forecast."""
         return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The predicted periods of 24 hours, from the first predicted period on."""
+        """The predicted periods of the 24 hours that begin with the first predicted period."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -191,17 +195,17 @@ class PricesNow:
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """p10, p50 and p90 of the average price in `outlook`, in EUR/kWh."""
+        """p10, p50 and p90 of the average price in `outlook` (EUR/kWh), or None if `outlook` is empty."""
         return Band(*average_percentiles(self.outlook)) if self.outlook else None
 
     @cached_property
     def bands(self) -> list[dict[str, Any]]:
-        """The predicted periods with p10, p50 and p90."""
+        """The predicted periods in the format of the function `bands`."""
         return bands(self.predicted)
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, for nine days from the day of the server's newest answer on.
+        """All periods with a price, for nine days and two hours from the day of the server's newest answer on.
 
         `listed` changes only when the server sends a new answer or a contract changes.
         """
@@ -229,11 +233,11 @@ class PricesNow:
         return periods if is_whole(self.today, periods) else ()
 
 
-# `rates`, `points`, `mapping` and `bands` return prices in EUR/kWh, in the formats of other programs.
+# The functions below convert periods to the formats of other programs. All prices are in EUR/kWh.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the prices as a list in the format of the Nord Pool integration, which evcc and Predbat can read.
+    """Return a list of prices in the Nord Pool integration's format, which evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.
     """
@@ -241,7 +245,7 @@ def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
+    """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
@@ -254,7 +258,7 @@ def mapping(periods: Iterable[Period]) -> dict[str, float]:
 
 
 def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the periods with p10, p50 and p90 of their prices.
+    """Return a list of the periods with p10, p50 and p90 of their prices.
 
     The fields `time` and `value` are for programs that can't read percentiles.
     """

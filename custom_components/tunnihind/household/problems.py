@@ -1,4 +1,4 @@
-"""Finds problems with the server, its prices and its forecast."""
+"""Finds problems with the server, and with the household's prices and their forecast."""
 
 from collections.abc import Iterator
 from datetime import time
@@ -11,7 +11,7 @@ from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
 
-# One or two failed requests to the server are not a problem.
+# A few failed polls in a row are not a problem.
 _UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
@@ -28,7 +28,7 @@ _CLOCK_OFF_S: Final = HOUR_S
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    Problems with the server's data or clock are reported only while the configured server answers.
+    If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
     """
     if contact.silence_s(prices.now) >= _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
@@ -66,9 +66,9 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether the server's answer has no forecast for periods that start after now.
+    """Return whether there is no forecast for any period that starts after now.
 
-    Forecasts for periods that have begun are ignored, because they may be old.
+    Forecasts for periods that have begun are ignored, because they may come from earlier answers of the server.
     """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 

@@ -1,1 +1,1 @@
-"""Computes the cost and the saving of past windows from settled prices."""
+"""Computes the costs and savings of windows from settled prices and the devices' energy."""

@@ -18,10 +18,10 @@ from .settled_prices import SettledPrices
 
 # For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
-# starts with an old time, until the network sends the right time.
+# A clock that was set back by at most 12 hours counts as wrong: a computer without a battery for its clock starts with
+# an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# Fourteen days after a window's end, the window's figures no longer change, even if prices are missing.
+# From fourteen days after a window's end on, the window's figures no longer change, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of newest days that have totals of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -43,10 +43,11 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The present span of a plan: the time in which one window may run.
+    """A plan's present span, and the saving that is expected in this span.
 
-    `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the expected
-    saving from waiting for the best window. `asked_s` is the plan's duration in seconds when `expected` was computed.
+    `at_once` is the earliest time at which a window in the span could have started, in UTC seconds. `expected` is the
+    expected saving compared with a start at `at_once`, or None if a price was unknown. `asked_s` is the plan's duration
+    in seconds when `expected` was computed.
     """
 
     span: Span
@@ -92,7 +93,7 @@ class Account:
 
     @property
     def last_window(self) -> LastWindow | None:
-        """The newest finished window with known prices."""
+        """The newest finished window whose cost and savings are known at least in part, or None if there is none."""
         for run in reversed(self._runs):
             total = sum(self._days_of(run).values(), start=Total())
             if run.end <= self._now and total.even.kwh:
@@ -114,7 +115,7 @@ class Account:
         """Update the account with the plan's decision at `now` (UTC seconds)."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # After the clock is set back, no running time is counted until the clock reaches `_ran_until` again.
+        # If the clock was set back by at most 12 hours, no running time counts until the clock reaches `_ran_until`.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -169,7 +170,7 @@ class Account:
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Rebuild an account from the result of `as_dict`.
 
-        Raises LookupError, TypeError, AttributeError or ValueError.
+        Raises LookupError, TypeError, AttributeError or ValueError if `kept` has the wrong form.
         """
         account = cls(int(kept["since"]))
         account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
@@ -185,7 +186,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """If the plan's window has begun, add it to the account, or update it if the account already contains it."""
+        """Update the account's windows and its present span according to the plan's decision."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -224,7 +225,7 @@ class Account:
             self._ready_since = max(self._ready_since, instant)
 
     def _end_dropped(self, window: Decision | None, now: int) -> None:
-        """End the windows that are no longer in the plan's decision.
+        """End the running windows that are no longer in the plan's decision.
 
         A running window may disappear from the decision if an action requests a new window or the clock is set back.
         """
@@ -235,9 +236,9 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open_span(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the plan's present span with its expected saving.
+        """Return the plan's present span with the expected saving.
 
-        The expected saving is computed once for each span, and again when the plan's duration changes.
+        While the span and the plan's duration stay the same, the first expected saving is kept.
         """
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
@@ -247,7 +248,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Compute the cost and savings of each window whose running time, prices or readings have changed."""
+        """Compute a window's costs and savings again if the window, its running time or any price has changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:

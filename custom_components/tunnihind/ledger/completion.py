@@ -3,9 +3,8 @@
 Whenever the recorder writes new five-minute statistics, this module looks for missing readings. So the energy of a
 window is known shortly after the window's end.
 
-The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
-For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
-begin and end at quarters of an hour.
+The five-minute statistics already allow for resets of a meter and changes of its unit. Hourly statistics are not used,
+because windows begin and end at quarters of an hour.
 """
 
 import asyncio
@@ -28,13 +27,13 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# If a power meter has no readings for up to an hour, the gap is filled with the mean of the readings before and after
-# the gap. A restart or a lost connection may cause a gap in the readings.
+# If a power meter has no readings for up to an hour, for example during a restart, the gap is filled with the mean of
+# the readings before and after the gap.
 _LONGEST_HOLE_S: Final = HOUR_S
-# Readings of more than 100 kW are ignored, because no home's grid connection allows so much power. The first reading
-# after the replacement of a meter may be much too high.
+# Readings of more than 100 kW are ignored, because a home's grid connection doesn't allow so much power. The first
+# reading after the replacement of a meter may be much too high.
 _MAX_KW: Final = 100.0
-# Meter readings are fetched from this long before the first slice without a reading to this long after the last one.
+# Readings are fetched for 24 hours before and after the slices that lack one, because a meter may be silent for hours.
 _SILENT_S: Final = 24 * HOUR_S
 
 
@@ -56,8 +55,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
-    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. While noise or a
-    correction makes the meter's total fall, the energy counts as 0.
+    are missing, one `Stretch` covers the whole gap. If the total falls between two readings, the energy counts as 0.
+    Implausibly large amounts of energy are left out.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -70,8 +69,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a device used, computed from the device's mean power.
 
-    `means` maps the start of each five-minute period to the device's mean power in kW. If the device feeds energy into
-    the grid, its energy counts as 0.
+    `means` maps the start of each five-minute period to the device's mean power in kW. Negative power counts as 0.
+    Implausibly high power is ignored. Gaps of at most an hour are filled.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -109,8 +108,8 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
 class Completion:
     """Adds missing readings and prices to the ledger in the background.
 
-    When readings or prices have been added, `on_found` is called. `ledger` returns the ledger to which the readings and
-    prices are added. `paid_prices` returns the household's `PaidPrices` under today's contract.
+    When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger. `paid_prices`
+    returns the household's `PaidPrices` with its present tariff.
     """
 
     def __init__(
@@ -135,7 +134,10 @@ class Completion:
 
     @callback
     def async_look(self, now: int) -> None:
-        """Once in each quarter of an hour, look for missing readings and prices as of `now` (UTC seconds)."""
+        """Once in each quarter of an hour, look for missing readings and prices as of `now` (UTC seconds).
+
+        Missing prices are requested at most once in each hour.
+        """
         if now // QUARTER_S == self._last_quarter:
             return
         self._last_quarter = now // QUARTER_S
@@ -151,7 +153,6 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Search for missing readings and prices in the background, unless an earlier search is still running."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"

@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Prices are kept for at least 4 days, because a window's cost is compared with the cost of an immediate start, which
-# may lie up to 3 days before the window's end.
+# Prices are kept for at least 4 days, because a window's cost is compared with the cost of an immediate start. The
+# immediate start may lie up to 3 days before the window's end.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 

@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The total energy, cost and savings of some windows.
 
-    `even` contains the amounts for an imaginary device that always uses 1 kW, so its energy in kWh equals the running
-    time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the number
-    of hours for which the energy of the plan's own device is unknown.
+    `even` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `even.kwh` is the
+    running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the
+    number of hours for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -63,7 +63,7 @@ class Total:
         return Total(self.even + other.even, self.used + other.used, self.unread_h + other.unread_h)
 
     def as_list(self) -> list[float]:
-        """Return the total as a short list that JSON can store."""
+        """Return the total as a list of rounded figures that JSON can store."""
         figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
         return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or 0.0` turns -0.0 into 0.0
 
@@ -81,19 +81,20 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedWindow:
-    """A window that has begun. Times are [start, end) in UTC seconds.
+    """A window that has begun. Ranges of time are [start, end) in UTC seconds.
 
     `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` lists
     all pieces that have begun, in chronological order. If Home Assistant was down for a whole piece, this piece is left
     out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the plan was on and allowed the window to begin. `expected` is the first
-    estimate of the window's saving after the last change of the plan's duration. `expected_at_start` is the estimate
-    made when the window began. If an estimate needs an unknown price, the estimate is None.
+    `at_once` is the earliest time (UTC seconds) at which the window could have begun. `expected` is the first estimate
+    of the window's saving. If the plan's duration changed before the window began, `expected` is the first estimate
+    after this change. `expected_at_start` is the estimate made when the window began. An estimate is None if a price
+    was unknown.
 
-    A slice is the part of a piece that lies in one quarter-hour. `readings` maps each measured slice to the kWh that
-    `meter` measured. Without a meter, the device is assumed to use `power_kw`. If `energy_kwh` is given, the device is
-    assumed to stop when it has used this energy.
+    `readings` maps each measured slice to the kWh that `meter` measured. Without a meter, the device is assumed to use
+    `power_kw` until it has used `energy_kwh` or the window ends. If `meter` and `power_kw` are None, the energy is
+    unknown.
     """
 
     window: Piece
@@ -108,12 +109,12 @@ class StartedWindow:
 
     @property
     def start(self) -> int:
-        """The beginning of the window."""
+        """The start of the window in UTC seconds."""
         return self.window[0]
 
     @property
     def end(self) -> int:
-        """The end of the window."""
+        """The end of the window in UTC seconds."""
         return self.window[1]
 
     @property
@@ -128,8 +129,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        If `energy_kwh` is more than the window's energy, the window's energy rises to `energy_kwh`. A lower
-        `energy_kwh` changes nothing, because a device that has used some energy needs less.
+        If the window has an energy, a higher `energy_kwh` replaces it. A lower `energy_kwh` changes nothing, because a
+        device needs less energy after it has used some.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -175,7 +176,7 @@ class StartedWindow:
     def from_dict(kept: Mapping[str, Any]) -> StartedWindow:
         """Rebuild a window from the result of `as_dict`.
 
-        Raises LookupError, TypeError or ValueError.
+        Raises LookupError, TypeError or ValueError if `kept` has the wrong form.
         """
         readings = {(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]}
         return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
@@ -201,9 +202,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window's cost is compared with the cost of an immediate run from `at_once` on. The immediate run has slices of
-    the same length and energy in the same order, but no pauses. If a price that a slice needs is not settled, the slice
-    is left out.
+    `saved` compares the window with an immediate start at `at_once`. After the immediate start, slices of the same
+    length and energy follow each other without pauses. If a settled price that a slice needs is unknown, the slice is
+    left out.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

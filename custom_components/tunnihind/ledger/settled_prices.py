@@ -71,7 +71,7 @@ class SettledPrices:
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Rebuild the prices from the result of `as_dict`.
 
-        Raises KeyError, TypeError or ValueError.
+        Raises KeyError, TypeError or ValueError if `kept` has the wrong form.
         """
         if not kept:
             return cls()

@@ -38,14 +38,14 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for the hour or for one of its quarters."""
     NO_RATE = "no_rate"
-    """A part of the price has no rate on the hour's date, or the date is before the household's first row of fees."""
+    """`rates.json` lacks a rate for the hour's date, or the date is before the household's first row of fees."""
     NO_READING = "no_reading"
     """The energy statistic has no reading for the hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutHour:
-    """An hour without a price or a cost, with the reason.
+    """Takes the place of an unknown price or cost, and gives the reason.
 
     `parts` lists the parts of the price for which `rates.json` has no rate.
     """
@@ -71,7 +71,7 @@ class HourPrice:
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
-    """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why it is unknown.
+    """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why there is no price.
 
     `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long.
     """
@@ -87,7 +87,6 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def _without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
-    """Return a `LeftOutHour` with the parts of the price that lack a rate at `instant` (UTC seconds)."""
     return LeftOutHour(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
@@ -154,7 +153,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices.
+        """Request a month's settled prices.
 
         If the server requests a pause, retry up to four times, each time after this pause (at most 30 s).
         """
@@ -192,7 +191,10 @@ class Energy:
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the kWh of each quarter, or None if readings are missing or don't add up to the hour's energy."""
+        """Return the kWh of each quarter of the hour that starts at `hour` (UTC seconds).
+
+        If five-minute readings are missing or don't add up to the hour's energy, return None.
+        """
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):

@@ -85,9 +85,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
-    Only a zone other than Estonia, a mode other than live and a number above 1 are written into the id. When an entry
-    first writes a statistic in a mode, the entry gets the lowest number that no entry of the zone has in this mode. The
-    entry keeps this number.
+    The zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic in a mode, the
+    entry gets the lowest number that no entry of the zone has in this mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -121,8 +120,8 @@ async def meter_rows(
     """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
     The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
-    meter in kW. A mapping that doesn't fit the meter is empty. The function first waits until the recorder has written
-    its newest statistics.
+    meter in kW. A mapping that doesn't fit the meter is empty. The function first waits until the recorder has finished
+    all earlier jobs.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))

@@ -1,6 +1,6 @@
 """Finds the longest time for which a device can run, and the cheapest steps for this time.
 
-The search divides time into steps of equal length, and uses dynamic programming. Each state of the search has four
+Time consists of steps of equal length, and the search uses dynamic programming. Each state of the search has four
 values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
 whether a piece is running. All partial solutions in the same state have the same possible continuations, so the search
 keeps only the cheapest continuation of each state.
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# A cost is the price times `_PIECES`, plus the number of pieces, which is always smaller than `_PIECES`.
+# A cost is the price times `_PIECES`, plus the number of pieces. The number of pieces is always smaller than `_PIECES`.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""The price of each step in whole millionths of a euro, or None if the step can't be used."""
+"""The price of each step in millionths of a euro per kWh, or None if the step can't be used."""
 type StepRun = tuple[int, int]
 """The first step of an unbroken sequence of steps, and the step after its last step."""
 
@@ -35,12 +35,12 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
     """Return the largest number of steps, up to `steps`, that the pieces can fill.
 
-    At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
-    is already running when the first step begins. Its rest may be shorter than `shortest`, and doesn't count towards
-    `most_pieces`.
+    At most `most_pieces` pieces may start. If `most_pieces` is None, any number of pieces may start. Each piece is at
+    least `shortest` steps long. If `goes_on` is true, a piece is already running when the first step begins. The rest
+    of this piece may be shorter than `shortest`, and doesn't count towards `most_pieces`.
     """
-    # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
-    # one number in `reachable` is enough.
+    # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n of the steps before `end`. If any number of
+    # pieces is allowed, one number in `reachable` is enough.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -64,11 +64,13 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least costs of running a device for any number of steps.
+    """The least cost of running a device, for each number of steps up to a limit.
 
     A cost is the price times 1,024, plus the number of pieces, so the number of pieces matters only between solutions
-    with the same price. All finite costs are whole numbers that a float represents exactly. `tables` contains one table
-    for each number of pieces that may still start, or only one table if any number of pieces is allowed.
+    with the same price. All finite costs are whole numbers that a float represents exactly. `weights[step]` is the cost
+    of one step. `blocks[step]` is the cost of starting a piece at `step` and running for `shortest` steps. `tables`
+    contains one table for each number of pieces that may still start, or only one table if any number of pieces is
+    allowed.
     """
 
     weights: Sequence[float]
@@ -123,14 +125,14 @@ class LeastCosts:
         return level if len(self.tables) == 1 else level - 1
 
     def _starts(self, step: int, left: int, level: int) -> bool:
-        """Return whether it is cheapest to start a piece at `step`."""
+        """Return whether a cheapest solution starts a piece at `step`."""
         if left < self.shortest or self.blocks[step] == _NEVER:
             return False
         on = self.tables[self._after_start(level)].on
         return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
 
     def _goes_on(self, step: int, left: int, level: int) -> bool:
-        """Return whether it is cheapest to continue a piece that runs up to `step`."""
+        """Return whether a cheapest solution continues a piece that runs up to `step`."""
         if not left or step == len(self.weights):
             return False
         on = self.tables[level].on
@@ -142,8 +144,8 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table of the costs after a piece has started, so it allows one piece fewer. If any number of pieces is
-    allowed, or none, `then` is None.
+    `then` is the table that applies after a piece has started, and allows one piece fewer. If any number of pieces or
+    no piece is allowed, `then` is None.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step

@@ -38,13 +38,13 @@ class Decision:
     unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
     device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't say how much energy
     the device needs. `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only
-    predicted. `shortened` is true if the window is shorter than the plan's duration.
+    predicted. `shortened` is true if the chosen window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
     time, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
     become None. If the plan has no fixed duration, new prices may end the running piece of a locked window and change
     the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's
-    previous window that ran, or None in a locked window.
+    previous window that ran, if there is one. In a locked window, `last_run` is None.
     """
 
     pieces: tuple[Piece, ...]
@@ -65,12 +65,12 @@ class Decision:
 
     @property
     def start(self) -> int:
-        """The start of the first piece."""
+        """The start of the first piece in UTC seconds."""
         return self.pieces[0][0]
 
     @property
     def end(self) -> int:
-        """The end of the last piece."""
+        """The end of the last piece in UTC seconds."""
         return self.pieces[-1][1]
 
     def runs_at(self, instant: int) -> bool:
@@ -86,8 +86,8 @@ class Decision:
 class NoWindow:
     """The reason why a plan has no window.
 
-    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` contains the
-    remaining pieces of this window.
+    `last_run` is the plan's newest window that ran, if there is one. If a plan was switched off during a window, `rest`
+    contains the remaining pieces of this window.
     """
 
     reason: Reason
