@@ -94,11 +94,14 @@ class Account:
     @property
     def last_window(self) -> LastWindow | None:
         """The newest finished window whose cost and savings are known at least in part, or None if there is none."""
+        closed = self._last_closed
         for run in reversed(self._runs):
+            if closed is not None and run.start < closed.start:
+                break
             total = sum(self._days_of(run).values(), start=Total())
             if run.end <= self._now and total.even.kwh:
                 return LastWindow(run.start, run.end, total, run.expected, run.expected_at_start)
-        return self._last_closed
+        return closed
 
     @property
     def prices_needed_since(self) -> int | None:

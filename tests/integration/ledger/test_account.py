@@ -287,6 +287,21 @@ def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
     assert life.account.total.even.cost == pytest.approx(last.total.even.cost, abs=1e-6)
 
 
+def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one() -> None:
+    missing = NIGHT + 20 * HOUR_S
+    forecast = replace(MACHINE, horizon=Horizon.EXPECTED)
+    life = Life(forecast, NIGHT, is_published=lambda start, _: start != missing, forecast_of=wavy)
+    life.live(NIGHT + 2 * DAY_S)
+    last = life.account.last_window
+    assert last is not None
+    assert last.start > NIGHT + DAY_S
+    life.settings = replace(forecast, price_cap=-1.0)
+    life.live(NIGHT + 6 * DAY_S)
+    assert missing in life.ledger.missing_hours(life.now)
+    assert life.account.last_window is not None
+    assert life.account.last_window.start == last.start
+
+
 @pytest.mark.parametrize("back_s", [HOUR_S, 5 * HOUR_S, DAY_S])
 def test_after_a_clock_is_set_back_each_window_counts_once(back_s: int) -> None:
     life = Life(BOILER, NIGHT)
