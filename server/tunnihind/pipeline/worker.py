@@ -39,9 +39,8 @@ _KILL_S: Final = 5.0
 milliseconds."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""With this setting, the GNU C library returns each freed block of at least 128 KiB to the system. By default, the
-library raises this size over time. Then freed gaps between used blocks take a third of the process's memory after many
-forecasts."""
+"""With this setting, the GNU C library returns each freed block of at least 128 KiB to the system. By default, this
+limit rises over time, and after many forecasts, free gaps between used blocks take a third of the process's memory."""
 
 
 class Worker:
