@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, the series maps the starts of periods to their known prices, in chronological order.
+    As a mapping, the series maps the starts of periods to prices in chronological order, without the unknown prices.
     """
 
     zone: Zone
@@ -57,13 +57,13 @@ class PriceSeries(Mapping[int, float]):
 
     @property
     def newest(self) -> int | None:
-        """The start of the last period with a known price."""
+        """The start of the last period with a known price, or None if no price is known."""
         known = np.flatnonzero(~np.isnan(self.eur_mwh))
         return self.start_ts + int(known[-1]) * self.step_s if known.size else None
 
     @property
     def newest_day(self) -> date | None:
-        """The delivery day of the last period with a known price."""
+        """The delivery day of the last period with a known price, or None if no price is known."""
         newest = self.newest
         return None if newest is None else delivery_day(newest)
 
@@ -73,7 +73,7 @@ class PriceSeries(Mapping[int, float]):
         return not np.isnan(self.eur_mwh).any()
 
     def __getitem__(self, ts: int) -> float:
-        """Return the price of the period that begins at `ts`. Raises KeyError if the price is unknown."""
+        """Return the price of the period that begins at `ts`. Raises KeyError if no such price is known."""
         row, rest = divmod(ts - self.start_ts, self.step_s)
         if rest or not 0 <= row < self.eur_mwh.size or np.isnan(self.eur_mwh[row]):
             raise KeyError(ts)
@@ -87,7 +87,7 @@ class PriceSeries(Mapping[int, float]):
         return int(np.count_nonzero(~np.isnan(self.eur_mwh)))
 
     def at(self, instants: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the prices of the periods that begin at `instants`. An unknown price is NaN."""
+        """Return the price of the period that begins at each of `instants`, or NaN if no such price is known."""
         rows, rest = np.divmod(instants - self.start_ts, self.step_s)
         inside = (rest == 0) & (rows >= 0) & (rows < self.eur_mwh.size)
         prices = np.full(instants.shape, np.nan)
@@ -95,7 +95,7 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the prices of the periods from `start_ts` until `end_ts`. Prices outside the series are NaN.
+        """Return the series from `start_ts` until `end_ts`. Prices outside this series are NaN.
 
         `start_ts` and `end_ts` must be multiples of the step.
         """

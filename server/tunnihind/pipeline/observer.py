@@ -8,11 +8,11 @@ class Observer:
         """Take note of a request to a source. `answered` is true if the source gave a usable answer."""
 
     def day_held(self, source: str, reason: str) -> None:
-        """Take note that a source's prices of a delivery day were held back."""
+        """Take note that a source's prices of a delivery day are held back for a new reason."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
         """Take note that `done` of the `total` years, months or days of a history are filled.
 
-        `what` is "prices", or the name of the covariate source whose history is filled. Unavailable days, and days that
-        were put off after a failure, count as filled.
+        `what` is "prices", or the name of the covariate source whose history is filled. Years, months and days that the
+        back-fill skips now also count as filled.
         """

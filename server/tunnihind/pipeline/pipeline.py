@@ -1,4 +1,4 @@
-"""The pipeline does the scheduled tasks. If a task fails, the pipeline continues with the other tasks."""
+"""Does the pipeline's tasks when they are due. If a task fails, the pipeline continues with the other tasks."""
 
 import asyncio
 import logging
@@ -59,11 +59,11 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait at most this many seconds for the model. Most forecasts take less time."""
+"""Other tasks wait at most this many seconds for a forecast or for scores."""
 
 _LONGEST_NAP_S: Final = 10.0
-"""The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
-import` may store prices."""
+"""The pipeline sleeps for at most this many seconds, because meanwhile the clock may jump, or `tunnihind import` may
+store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
 """Other tasks wait at most this many seconds for a covariate source, because the forecast is better with the source's
@@ -72,12 +72,12 @@ answer."""
 
 _MAX_BAD_ANSWERS: Final = 3
 _FIRST_RETRY_PAUSE_S: Final = 15 * 60
-"""The pause in seconds after the first failed request for a day of the history. Each further failure makes the pause
-four times as long, up to a day."""
+"""After the first failed request for a day of the history, the day is put off for this many seconds. Each further
+failure of the day makes the pause four times as long, up to 24 hours."""
 
 
 class Pipeline:
-    """Keeps the store's prices, covariates and forecasts up to date."""
+    """Keeps the store's prices, covariates, forecasts and scores up to date."""
 
     def __init__(
         self,
@@ -111,13 +111,12 @@ class Pipeline:
         self._no_forecast: dict[Zone, str] = {}
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
-        """This number increases while the pipeline runs, with or without work."""
+        """While the pipeline runs, this number keeps increasing unless the pipeline is stuck."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Do due tasks for ever. Call `on_change` whenever the store may have changed."""
+        """Do tasks when they are due, until cancelled. Call `on_change` whenever the store may have changed."""
         self._on_change = on_change
-        # Another server with other sources may have run the pipeline since the last call of `run`, so forget its
-        # sources.
+        # Since the last call of `run`, another server may have stored data of sources that this server lacks.
         self._has_forgotten_others = False
         try:
             while True:
@@ -132,9 +131,10 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do tasks until none is due. Return whether all tasks succeeded and all forecasts were made.
+        """Do tasks until none is due or running. Skip tasks whose job is in `without`.
 
-        Skip tasks whose job is in `without`.
+        If the last attempt at a task failed, if the store can't be read, or if a zone lacks the prices for a forecast,
+        return False. Otherwise, return True.
         """
         self._on_change = on_change
         try:
@@ -147,7 +147,10 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task. Skip tasks whose job is in `without`. Return whether a task was due."""
+        """Begin the first due task whose job is not in `without`, and return True.
+
+        If no task is due, or if the store can't be read, return False.
+        """
         self.steps += 1
         now = self._now()
         try:
@@ -168,19 +171,16 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget the past attempts at all tasks.
-
-        An older copy has replaced the database, and may lack the data that the attempts stored.
-        """
+        """Forget all past attempts, because the copy that has replaced the database may lack what they stored."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, delete the health and witnesses of sources that are no longer in the settings."""
+        """Once after each start, record the price sources, and delete the health and witnesses of other sources."""
         if not self._has_forgotten_others:
-            # If the store can't be written, the next task reports the error, and the next step tries to delete again.
+            # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -202,7 +202,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _advance(self, without: Collection[Job]) -> bool:
-        """Do a due task, or wait until a running task ends. Return False if no task is due or running."""
+        """Begin a due task, or wait until a running task ends. If no task is due or running, return False."""
         running = tuple(self._running.values())
         if await self.step(without):
             return True
@@ -250,8 +250,8 @@ class Pipeline:
     def _under_way(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        Each covariate source gets only one request at a time. Only one zone is scored at a time, because the modelling
-        process keeps the model of only one zone, and learns again after each change to another zone.
+        Each covariate source gets only one request at a time. Only one zone is scored at a time, so that the modelling
+        processes do not have to change from zone to zone.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -264,8 +264,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # If the modelling process found damage, perhaps a copy was just replacing the database file, so check
-                # the whole database again.
+                # The database is checked again, because the task may have read the file while a copy replaced it.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -280,8 +279,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Not logged here: failures of a source and the loss of the database file are already in the log, and the loss
-        # of the lease is detected at its next renewal.
+        # Failures of sources and the loss of the database are already in the log. The loss of the lease is logged at
+        # the next attempt to renew the lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s failed and will be tried again: %s", task, error)
@@ -298,7 +297,7 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One request covers all held-back days, because many requests to a slow source would delay urgent
+                # All held-back days are requested together, because many requests to a slow source would delay urgent
                 # tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
@@ -328,8 +327,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # If there is nothing to forecast, the task counts as done until new data arrive or the next full hour
-            # begins.
+            # Without an error, the task counts as done until new data arrive or the next full hour begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -378,10 +376,10 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the outcome of a request for a day.
+        """Record whether a source had the data of a day of its history.
 
-        A new forecast is made when the back-fill pauses, when it ends, and when exactly `MIN_ISSUE_DAYS` days are
-        stored. To request this forecast, record `now` under `COVARIATES_FILLED_KEY`.
+        If the back-fill pauses or ends, or if exactly `MIN_ISSUE_DAYS` days are stored now, make new forecasts due by
+        recording `now` under `COVARIATES_FILLED_KEY`.
         """
         state = self._store.state
         if there:
@@ -416,6 +414,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the year or month in `missing` to fill next.
 
-    After a failure, choose another year or month, so that one failing request does not stop the whole back-fill.
+    Each failure in a row moves the choice on by one item, so that one failing request does not stop the back-fill.
     """
     return missing[tries.failures % len(missing)]

@@ -34,7 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """The requests of one call of `ingest`, and the answers so far.
+    """The days that one call of `ingest` requests, and the answers so far.
 
     `is_over` is true after `ingest` has stopped waiting for answers.
     """
@@ -51,8 +51,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers that come before a call of `ingest` stops waiting are settled together, and each later answer is settled
-    alone. A source that has not answered yet gets no second request.
+    A call of `ingest` settles together all answers that come while it waits. Each later answer is settled alone. Until
+    a request to a source has ended, the source gets no second request.
     """
 
     def __init__(
@@ -76,11 +76,12 @@ class PriceIngest:
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Fetch and settle the prices of all sources for the delivery days from `first` to `last`.
+        """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        If every source still has an earlier request, only wait until one of these requests ends. Call `on_change`
-        whenever the store may have changed. Return the numbers of new, corrected and unchanged prices that this call
-        settled. Raises StoreError. If no source gave a usable answer, raises the SourceError with the shortest pause.
+        Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
+        earlier requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
+        corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
+        the source that may be asked again first.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -123,8 +124,7 @@ class PriceIngest:
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
         """Wait for the answers to `questions`, settle the answers, and return the sources' errors.
 
-        The errors are in the order of `questions`. After the first usable answer, wait at most `patience_s` seconds
-        for the other answers.
+        After the first usable answer, wait at most `self._patience_s` seconds for the other answers.
         """
         pending = set(questions)
         deadline: float | None = None
@@ -136,7 +136,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # The wait for the network is measured in real time, because `self._clock` may jump.
+                # The wait is measured by the event loop's clock, because `self._clock` may jump.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True

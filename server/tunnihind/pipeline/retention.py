@@ -6,13 +6,13 @@ closure. Scores are kept for ever.
 Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, except four kinds:
 
 - the forecast that was issued last on each day
-- the last forecast before gate closure, because a price forecast may have used it
+- the last forecast before each gate closure, because a price forecast may have used it
 - the last forecast up to `issue_instant`, because price forecasts of past days use the data known at this instant
-- forecasts from a weather model run of 00 UTC, because the price model is trained on them
+- forecasts from a weather run of 00 UTC, because the price model is trained on them
 
-The back-fill stores only rows that `thin` would keep, so that it never restores deleted rows.
+The back-fill stores no forecast of a covariate that `thin` would delete.
 
-The space that stored data take in SQLite:
+The size of the stored data in SQLite:
 
     a year of prices (140,000 quarters of four zones)      7 MB
     a year of forecast runs for hours                      3 MB
@@ -23,8 +23,7 @@ The space that stored data take in SQLite:
     witnesses                                            0.5 MB
     rows that are too recent to be deleted                 5 MB
 
-PostgreSQL needs more space than SQLite for each row and its index entry. For example, a year of prices takes 23 MB in
-PostgreSQL.
+The same data take more space in PostgreSQL, for example 23 MB for a year of prices.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -37,16 +36,15 @@ from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.store import Store
 
 RUN_DAYS: Final = 60
-"""Every forecast run of the last 60 days is kept."""
+"""All forecast runs of this many past days are kept."""
 COVARIATE_DAYS: Final = 14
-"""All forecasts of covariates from the last 14 days are kept. The time is short, because these forecasts are large, and
-the model reads all of them."""
+"""All forecasts of covariates from this many past days are kept. The number is small, because these forecasts take much
+space."""
 WITNESS_DAYS: Final = 60
-"""A witness is kept until 60 days have passed since its delivery day, and since the source last gave these prices."""
+"""A witness is deleted if its delivery day and its last answer are both more than this many days ago."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
-"""Returns the instants of a delivery day at which the newest stored forecast may be needed. The instants are in order
-of time."""
+"""Takes a delivery day. Returns instants of this day: the last forecast up to each instant is kept."""
 
 
 def thin(store: Store, now: int) -> int:
@@ -58,25 +56,22 @@ def thin(store: Store, now: int) -> int:
 
 
 def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
-    """Return the issue instants of the forecast runs that may be deleted.
-
-    `made_at` contains the issue instants of all runs.
-    """
+    """Return those of the issue instants `made_at` whose forecast runs may be deleted."""
     return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issue instants of the covariate forecasts that may be deleted.
+    """Return the issue instants of the forecasts of one covariate that may be deleted.
 
-    `issues` maps the issue instant of each forecast to the start of its weather model run. If the forecast has no such
-    run, the start is None.
+    `issues` maps the issue instant of each forecast to the start of its weather run. If the forecast does not come from
+    a weather run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
 
 
 def _run_read_times(day: date) -> tuple[int, ...]:
-    """Return a tuple with one instant: the last second before the gate closure for the day after `day`."""
+    """Return only the last second before the gate closure for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)) - 1,)
 
 
@@ -86,14 +81,14 @@ def covariate_read_times(day: date) -> tuple[int, ...]:
 
 
 def is_first_of_day(run_ts: int | None) -> bool:
-    """Return whether a weather model run starts at 00 UTC."""
+    """Return whether a weather run starts at 00 UTC. If `run_ts` is None, return False."""
     return run_ts is not None and run_ts % DAY_S == 0
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the issue instants in `issued` whose forecasts may be deleted.
+    """Return those of the issue instants `issued` whose forecasts may be deleted.
 
-    A forecast is kept if it was the last one issued on its day up to one of the `read_times`, or before the day's end.
+    For each delivery day, the last forecast of the day is kept, and the last one up to each of the day's `read_times`.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)

@@ -1,9 +1,9 @@
 """Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch (`Market.publication_watch`), prices are requested every minute until tomorrow's prices are
-complete, and less often at other times. Each covariate source has its own cadence of requests. A failed task is tried
-again after a pause that grows with each failure. A recorded instant in the future is ignored, because it was recorded
-before the clock was set back.
+During the publication watch (`Market.publication_watch`), prices are requested every minute until no price up to
+tomorrow is missing, and less often at other times. Each covariate source has its own cadence of requests. A failed task
+is tried again after a pause that grows with each failure, up to a limit. Recorded instants in the future are ignored,
+because they were recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,14 +19,12 @@ from tunnihind.sources.base import Cadence
 _WATCH_INTERVAL_S: Final = 60
 _MISSING_INTERVAL_S: Final = 15 * 60
 _COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds between two requests for prices. If prices are missing, `_WATCH_INTERVAL_S` applies during the
-publication watch, and `_MISSING_INTERVAL_S` at other times. If no price is missing, but some prices are in doubt,
-`_MISSING_INTERVAL_S` applies too. If no price is missing or in doubt, `_COMPLETE_INTERVAL_S` applies."""
+"""The seconds from a successful request for prices to the next request. `_price_interval` chooses one of the three."""
 
 _HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 _SCORES_AT: Final = time(16)
-"""A day's scores are made from this local time on. Normally, the next day's prices have been published by then."""
+"""New scores are due at this local time each day. Normally, the next day's prices have been published by then."""
 
 _FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -38,7 +36,7 @@ MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
 """During the publication watch, such a pause lasts at most this many seconds."""
 
 CORRECTION_DAYS: Final = 2
-"""Prices of this many past days are requested again, because the sources may correct them."""
+"""Requests for prices usually also cover this many past days, because the sources may correct their prices."""
 
 CATCH_UP_DAYS: Final = 14
 """If prices are missing, ordinary requests for prices reach back up to this many days. The back-fill requests older
@@ -80,9 +78,9 @@ class Tries:
     """The past attempts at a task."""
 
     tried_ts: int | None = None
-    """The instant of the last attempt."""
+    """The instant of the last attempt, or None before the first."""
     ok_ts: int | None = None
-    """The instant of the last success."""
+    """The instant of the last success, or None before the first."""
     failures: int = 0
     """The number of failures since the last success."""
     not_before_ts: int = 0
@@ -95,7 +93,7 @@ class CovariateNeeds:
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
-    """The missing days, or the first days of the missing months (UTC), newest first."""
+    """The days to fill, or the first days of the months to fill (UTC), newest first."""
     next_part_at: int = 0
     """The earliest instant at which the next month or day may be requested."""
 
@@ -105,13 +103,13 @@ class ZoneSituation:
     """Facts about a served zone's prices, forecasts and scores."""
 
     settled_through: date | None = None
-    """The delivery day up to which the prices of the last weeks have no gap."""
+    """The last delivery day up to which the recent prices have no gap, or None if no recent day is complete."""
     run_made_at: int | None = None
-    """The instant of the newest forecast."""
+    """The instant of the newest forecast, or None before the first."""
     scored_ts: int | None = None
-    """The instant at which the present model was last scored."""
+    """The instant at which the present model was last scored, or None if it was never scored."""
     is_in_doubt: bool = False
-    """True if a current or future delivery day is held back, or waits for a second source."""
+    """True if prices of today or later are held back, or wait for a second source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +117,19 @@ class Situation:
     """The facts that decide which tasks are due."""
 
     market: Market
-    """The first served market. All markets have the same clock and publication watch."""
+    """The first served market. All markets have the same local time and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
     """The facts about each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
-    """The instant at which prices were last stored."""
+    """The instant at which the stored prices last changed, or None if no price was ever stored."""
     filled_up_ts: int | None = None
-    """The instant at which the back-fill last brought enough covariates for a new forecast."""
+    """The instant at which the back-fill last made new forecasts due, or None if it never did."""
     held_days: tuple[date, ...] = ()
-    """The held-back delivery days that need a request of their own."""
+    """The held-back delivery days that need a request of their own, oldest first."""
     missing_years: tuple[int, ...] = ()
     """The years with missing prices, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """When to request each covariate source, and which parts of its history are missing, keyed by the source's name."""
+    """The needs of each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past attempts at each task."""
     under_way: Collection[Task] = ()
@@ -139,13 +137,13 @@ class Situation:
 
     @property
     def settled_through(self) -> date | None:
-        """The delivery day up to which the prices of all zones have no gap."""
+        """The earliest `settled_through` of all zones, or None if a zone has None."""
         days = [zone.settled_through for zone in self.zones.values()]
         return min((day for day in days if day is not None), default=None) if None not in days else None
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if the prices of at least one zone are in doubt."""
+        """True if `ZoneSituation.is_in_doubt` is true for at least one zone."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
@@ -170,12 +168,12 @@ def due_tasks(situation: Situation, now: int) -> list[Task]:
 
 
 def next_due(situation: Situation, now: int) -> float:
-    """Return the instant at which the next task is due."""
+    """Return the earliest instant at which a task becomes due."""
     return min(due_at(task, situation, now) for task in situation.tasks())
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task becomes due. If there is no work for the task, the instant is infinite."""
+    """Return the instant at which a task becomes due. If there is no work for the task, return inf."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -195,7 +193,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. A pause before the watch is cut off at the watch's start, but not to less than 15 minutes.
+    lasts 15 minutes at most. A pause that begins before the watch ends at the watch's start at the latest, or after 15
+    minutes if that is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -291,7 +290,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # The next attempt waits for new data or the next full hour, even if the last attempt had too little data for a run.
+    # After an attempt without enough data for a run, the next attempt also waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

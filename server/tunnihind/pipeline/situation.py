@@ -36,8 +36,8 @@ def read_situation(
     """Return the `Situation` at `now`. Raises StoreError.
 
     The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model.
-    `put_off` contains (name of a source, day) for each day that the back-fill skips. The tasks in `under_way` never
-    count as due.
+    `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `under_way` must
+    not begin now.
     """
     today = delivery_day(now)
     held = store.witnesses.held()
@@ -84,7 +84,7 @@ def read_situation(
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
     """Return the last delivery day from `first` to `last` before the first gap in the settled prices.
 
-    A missing day does not count as a gap if it is in `excused`, or if it comes before the first complete day. If no day
+    A day with missing prices is not a gap if the day is in `excused`, or comes before the first complete day. If no day
     is complete, return None.
     """
     through: date | None = None
@@ -98,10 +98,10 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held-back days that need a separate request.
+    """Return the days in `held` that need a separate request, oldest first.
 
-    Ordinary requests for prices cover the last `CORRECTION_DAYS` days, so these days need no separate request. Days
-    that are more than `HELD_DAYS` days old are not requested again.
+    Ordinary requests for prices cover the last `CORRECTION_DAYS` days. Days that are more than `HELD_DAYS` days old are
+    not requested again.
     """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -1,4 +1,4 @@
-"""Sends requests to sources, and logs their failures."""
+"""Sends requests to sources, and logs failures."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Sends the pipeline's requests to sources. A source that asks for a pause gets no request until the pause ends."""
+    """Sends the pipeline's requests to sources. If a source asks for a pause, `asked_pause_end` limits the pause."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -59,8 +59,7 @@ class SourceCaller:
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
-        # The first failure after each start of the server is logged as a warning, so that the newest log always shows
-        # the cause.
+        # `_failing` is only in memory, so that after a restart the log shows the cause of a failure again.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)

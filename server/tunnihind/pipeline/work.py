@@ -1,8 +1,8 @@
 """The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
 
-The first message on stdin contains the server's environment variables, except its settings. Each later message contains
-a function that this process calls. The results and log records are written to stdout. A message consists of a length
-and a pickle of that length.
+The first message on stdin contains the server's environment variables, except the server's settings. Each later message
+contains a function that this process calls. The results and log records are written to stdout. A message consists of a
+length and a pickle of that length.
 
 The pickles can be trusted, because only the server can write to this process's stdin. If the server ends, this process
 ends too.
@@ -102,10 +102,10 @@ def _outcome_of(pickled: bytes) -> Outcome:
 
 
 def _release_memory() -> None:
-    """Free unused memory, and with the GNU C library, return it to the system.
+    """Collect garbage. With the GNU C library, also return free memory to the system.
 
-    By default, the GNU C library keeps freed memory that lies between used blocks. After forecasts of 90 past days,
-    freed memory between used blocks is a third of the process's memory.
+    Otherwise, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
+    third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
@@ -115,8 +115,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the garbage collector would free nothing, but would take a quarter of the
-    time for reading stored rows.
+    A forecast makes no reference cycles, so the garbage collector would free nothing, but would slow down the reading
+    of stored rows.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -1,8 +1,7 @@
-"""A separate process that runs only while there is work.
+"""Calls functions in a separate process, which ends soon after its work.
 
-The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
-the server's main module into the process, and start Python's resource tracker, a process that runs until the server
-ends. An executor of `concurrent.futures` would report the death of an idle process only at the next call.
+The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would start
+another process, Python's resource tracker, which would run until the server ends.
 """
 
 import asyncio
@@ -26,31 +25,29 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
-"""The niceness of the process that makes forecasts. Requests to the server have a higher priority."""
+"""The niceness of the process that makes forecasts. The server's answers to requests have a higher priority."""
 _IDLE_S: Final = 5.0
 """The process ends after this many seconds without work. The next call usually comes an hour later."""
 _LIMIT_S: Final = 15 * 60.0
-"""The time limit of a call in seconds. Most calls take seconds. On a small or busy computer, the first call may take
-minutes."""
+"""The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The time limit is divided into sleeps of this many seconds. If a container was frozen, the frozen time counts as one
-sleep at most."""
+"""The time limit is divided into sleeps of this many seconds, so that the time in which a container was frozen counts
+as one sleep at most."""
 _MAX_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
-"""The longest wait in seconds for the end of a killed process. The process ends within milliseconds if it does not wait
-for a disk."""
+"""The longest wait in seconds for the end of a killed process. Unless the process is waiting for a disk, it ends within
+milliseconds."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""The GNU C library returns freed blocks of at least this size to the system. By default the library raises this size
-over time. Larger sizes are faster, but leave gaps between used blocks. After many forecasts, the gaps take a third of
-the process's memory."""
+"""With this setting, the GNU C library returns each freed block of at least 128 KiB to the system. By default, this
+limit rises over time, and after many forecasts, free gaps between used blocks take a third of the process's memory."""
 
 
 class Worker:
     """Calls functions in a separate process.
 
-    A call of `do` starts the process if none is running. The process ends after some idle time. If the process dies
-    during a call or takes too long, the function is called once more in a new process.
+    A call of `do` starts the process if none is running. The process ends after `idle_s` seconds without work. If the
+    process dies during a call or takes too long, the function is called once more in a new process.
     """
 
     def __init__(
@@ -80,8 +77,9 @@ class Worker:
         """Call `work` in the worker's process, and return the result. `work` must be picklable.
 
         If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
-        raises a RuntimeError, and adds the traceback as a note. Raises WorkerError if the process can't be started, if
-        it dies or exceeds the time limit twice in a row, or if `close` ends it. Cancelling this call ends the process.
+        raises a RuntimeError with the traceback as a note. If the process dies or exceeds the time limit, `work` is
+        called once more. Raises WorkerError if the second attempt fails in the same way, if the process can't be
+        started, or if `close` ends it. If this call is cancelled during `work`, the process ends.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -152,7 +150,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a message of the modelling process once. Each new process would repeat the message."""
+        """Log a record, unless an equal message was logged before, because each new process repeats messages."""
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
@@ -162,7 +160,7 @@ class Worker:
 
 
 class _DiedError(Exception):
-    """Raised if the process has ended unexpectedly."""
+    """Raised if the process has ended without a call of `_Process.kill`."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -206,7 +204,7 @@ class _Process:
     async def do(self, work: Callable[[], object]) -> Outcome:
         """Call `work` in the process, and return the result or the error.
 
-        Raises _DiedError if the process dies or is already dead.
+        Raises _DiedError if the process dies or is already dead, and WorkerError if `kill` ends the process.
         """
         self._outcome = self._loop.create_future()
         try:
@@ -266,8 +264,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    Other programs may be able to read the environment with which a process started (`/proc/PID/environ`), and the other
-    variables may contain secrets. So `_Process` sends the other variables, except the server's settings, in a message.
+    The other variables may contain secrets, and other programs may be able to read the environment with which a process
+    started (`/proc/PID/environ`). So `_Process` sends the other variables in a message, except the server's settings.
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

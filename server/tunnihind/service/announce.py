@@ -1,7 +1,7 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
-Home Assistant looks for the service type `_tunnihind._tcp`. If a server listens on all addresses, only its machine's
-address in the local network is announced, because clients can't reach the addresses of tunnels and container bridges.
+Home Assistant looks for the service type `_tunnihind._tcp`. If a server listens on all addresses, at most one IPv4 and
+one IPv6 address are announced, because clients usually can't reach the addresses of tunnels and container bridges.
 """
 
 import logging
@@ -37,7 +37,6 @@ class Announcer:
     """Announces the server. When the machine's address changes, the server is announced with the new address."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Prepare to announce a server's name and port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port
@@ -105,10 +104,10 @@ class Announcer:
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Announce a server as `name` until this task is cancelled.
+    """Announce a server until this task is cancelled. The announced name begins with `name`.
 
     `bound` lists the addresses and ports on which the server listens. If only programs on the server's own machine can
-    reach the server, do nothing.
+    reach the announced port, do nothing.
     """
     # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
     port = bound[0][1]

@@ -74,8 +74,8 @@ def create_app(
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
     None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
-    refresh of the data is overdue. `mode` is shown in `/api/about` and on the pages, for example "demo". Once
-    `stopping` is set, `/readyz` fails and each answer closes its connection.
+    refresh of the data is overdue. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
+    set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -106,7 +106,7 @@ def create_app(
 def _resources(
     zone: ServedZone, site: Site, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
 ) -> Mapping[str, Handler]:
-    """Return the handlers of resources that change with a zone's data."""
+    """Return the handlers of a zone's resources by path, except those of `_documents`."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
     problems = Problems(settings.base_url)
     months = MonthReader(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
@@ -140,7 +140,7 @@ def _resources(
 def _documents(
     server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
 ) -> Mapping[str, Handler]:
-    """Return the handlers of resources that hardly change while the server runs."""
+    """Return the handlers of `/api/about` and of the API's description by path."""
     settings = site.settings
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)

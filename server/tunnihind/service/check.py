@@ -35,8 +35,9 @@ _HISTORY_DAYS_AGO: Final = 7
 class CheckResult:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` says in words when the answer's data end. `faults` lists the faults of the answer. `has_answered` is false
-    if the source can't be reached, limits requests, or answers with a server error.
+    `reach` says in words when the answer's data end. `faults` says what is wrong with the answer, or why there is no
+    usable answer. `has_answered` is false if the source can't be reached, limits requests, or answers with a server
+    error.
     """
 
     question: str
@@ -129,7 +130,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> CheckRe
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Say in words when the known values end, and list the faults. An end at or before `least_until` is a fault."""
+    """Return words that say when the known values end, and the faults. An end at or before `least_until` is a fault."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -51,7 +51,7 @@ def _make_pipeline(
 
 
 async def serve_live(settings: Settings, progress: Progress) -> None:
-    """Serve until a stop signal arrives. Run the pipeline while holding the lease. Raises SettingsError, StoreError."""
+    """Serve until a stop signal, and run the pipeline while holding the lease. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_to_write, clock)
     if store is None:
@@ -94,7 +94,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
-    """Run the pipeline once, and return whether it succeeded. Raises SettingsError, StoreError."""
+    """Do the pipeline's due tasks, and return the result of `Pipeline.catch_up`. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with Store(settings.store_url) as store:
         lease = store.writing_lease()
@@ -139,7 +139,7 @@ async def _simulate(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
     """Fill the demo's store with past data and past forecasts, and run the pipeline."""
-    # Scores take minutes, so they are made only after the demo shows past days.
+    # Scores take minutes, so they are made only after the demo shows forecasts of past days.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):

@@ -13,11 +13,11 @@ class Progress(Protocol):
     """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of `total` parts of a work are finished. `what` is the work's name."""
+        """Show that `done` of the `total` parts of the work named `what` are finished."""
 
 
 class LoggedProgress:
-    """Logs the progress of long work on a server without a terminal."""
+    """Logs the progress of long work, for a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
         """After each tenth of the work, log `done` and `total`."""

@@ -1,4 +1,4 @@
-"""Opens the store when a server starts. Until the store can be opened, `/readyz` gives the reason for the wait."""
+"""Opens the store when a server starts. If this takes long, the server answers requests meanwhile."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open a replica's store. The database account or server may be read-only. Raises SettingsError, StoreError."""
+    """Open a replica's store. On a database server, no right to write is needed. Raises SettingsError, StoreError."""
     if is_file(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
@@ -52,9 +52,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Open the store and return it. If a stop signal comes before the store is open, return None.
 
-    If opening the store takes long, the server answers requests before the store is open. Until the store is open,
-    `/readyz` gives the reason for the wait, and all resources with data answer 503 (Service Unavailable). Raises
-    SettingsError. Raises StoreError if waiting would not help.
+    If opening the store takes more than two seconds, the server answers requests meanwhile: `/readyz` gives the reason
+    for the wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises StoreError
+    if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -87,7 +87,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Keep trying to open the store. Raises SettingsError. Raises StoreError if waiting would not help."""
+    """Try to open the store until it is open. Raises SettingsError. Raises StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

@@ -19,7 +19,7 @@ class RunsPipeline(Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Return whether this server runs the pipeline."""
+        """True while this server runs the pipeline."""
 
     @property
     def takeovers(self) -> int:
@@ -27,7 +27,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since this server last saw the lease renewed. If no holder is known, the value is None."""
+        """The seconds since this server last saw the lease renewed, or None if no holder is known."""
 
 
 class Lag(Collector):
@@ -37,7 +37,7 @@ class Lag(Collector):
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the seconds since this server last had the newest data. Before the first reading, yield nothing."""
+        """Yield the seconds since the last successful check of the store. Before the first success, yield nothing."""
         meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:
@@ -52,7 +52,7 @@ class PipelineLease(Collector):
         self._runner = runner
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Yield the metrics of the lease."""
+        """Yield the metrics of the lease. If `runner` is None, yield only `tunnihind_pipeline_held`, which is 0."""
         runner = self._runner
         meaning = "1 if this server runs the pipeline: it holds the lease. Over all servers this is 1."
         yield GaugeMetricFamily("tunnihind_pipeline_held", meaning, 0 if runner is None else int(runner.is_running))

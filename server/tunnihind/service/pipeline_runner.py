@@ -21,8 +21,8 @@ STUCK_AFTER_S: Final = 900.0
 """A pipeline that makes no progress for this many seconds is stuck. Even the slowest request takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""If the database does not answer within this many seconds, the database may be out of reach. Then the pipeline
-continues only while the lease is certainly held."""
+"""If the database does not answer within this many seconds, the pipeline continues only while the lease is certainly
+held."""
 
 
 class PipelineRunner:
@@ -56,17 +56,17 @@ class PipelineRunner:
     def holder_silent_s(self) -> float | None:
         """The seconds since this server last saw the lease renewed, by itself or by another server.
 
-        If no holder of the lease is known, the value is None.
+        None if no holder of the lease is known.
         """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
     def is_running(self) -> bool:
-        """Return whether this server runs the pipeline."""
+        """True while this server runs the pipeline."""
         return self._work is not None
 
     async def run(self) -> None:
-        """Claim the lease regularly until this task is cancelled. At the end, release the lease."""
+        """Run the pipeline while holding the lease, until this task is cancelled. At the end, release the lease."""
         try:
             while True:
                 await self.check()
@@ -80,9 +80,10 @@ class PipelineRunner:
                 await asyncio.to_thread(self._lease.release)
 
     async def check(self) -> None:
-        """Claim the lease, and run the pipeline only while this server certainly holds the lease.
+        """Claim the lease, and start or stop the pipeline.
 
-        If the store was opened only for reading, try to open it for writing.
+        If the database can't be used or doesn't answer, the pipeline continues only while the lease is certainly held.
+        If the store was opened only for reading, try to open it for writing first.
         """
         self._record_steps()
         try:
@@ -105,9 +106,9 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease, and return whether this server holds it.
+        """Claim the lease, and return whether this server holds it. Raises StoreError.
 
-        If the database doesn't answer, return None. Raises StoreError.
+        If the database doesn't answer within `_PATIENCE_S` seconds, return None.
         """
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
