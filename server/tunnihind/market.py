@@ -59,8 +59,9 @@ class Market:
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
-    """All other zones, in the order that the model needs. The last zone lies across the Gulf of Finland, so the prices
-    of the two zones differ if the cables are full. The first of the remaining zones has the most similar prices."""
+    """All other zones, in the order that the model needs. The last zone lies across the Gulf of Finland, so its price
+    differs from this zone's price if the cables are full. The first of the remaining zones has the most similar prices.
+    """
     clock: ZoneInfo
     """The time zone of the clocks in this price zone."""
     latitude: float

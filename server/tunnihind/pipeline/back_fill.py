@@ -53,7 +53,6 @@ def filled_parts_key(source: CovariateSource) -> str:
 
 
 def _unavailable_days_key(source: str) -> str:
-    """Return the key under which the table `state` records a source's unavailable days."""
     return f"days of {source} that are not there"
 
 
@@ -200,7 +199,6 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
 
 
 def _missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to fill, newest first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -249,7 +247,7 @@ def _forget_damaged(
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return the rows of a source's covariates, except rows whose `run_ts` is not an integer.
 
-    Without an integer, the row's day is unknown, and the back-fill would request all days again.
+    The day of such a row is unknown, so the back-fill would request all days again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -267,8 +265,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month was filled after its end, or less than `lasts_s` seconds ago.
-
-    An instant in the future does not count, because it was recorded before the clock was set back.
-    """
+    """Return whether a year or month was filled by now, and either after its end or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

@@ -81,7 +81,7 @@ class LearntFiles:
     def keep(self, name: str, learnt: Learnt) -> None:
         """Store `learnt` under `name`, and delete the least recently used files beyond `MAX_FILES`.
 
-        If the file can't be written, log a warning. If the disk is nearly full, also delete all files.
+        If the file can't be written, log a warning.
         """
         path = self._path(name)
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
@@ -118,7 +118,6 @@ class LearntFiles:
                 folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
-        """Raise OSError if the disk is nearly full."""
         if shutil.disk_usage(self._folder).free < LEFT_FREE:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
@@ -145,7 +144,6 @@ def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
 
 
 def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
-    """Write a digest of the serialised arrays, followed by the arrays."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     file.write(bytes(_DIGEST_BYTES))
     for array in arrays:

@@ -36,12 +36,12 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 _SLICE_S: Final = 1.0
-"""After this many seconds, `forecast_past_days` begins no further forecast, so that its forecasts are stored soon."""
+"""After this many seconds, a call of `forecast_past_days` begins no further forecast, so that the server can store the
+finished forecasts."""
 _RECENT_S: Final = 2 * DAY_S
-"""A past day is recent if its forecast is issued less than this many seconds ago. The forecaster of the hourly runs
-forecasts recent days."""
+"""A past day is recent if its forecast is issued less than this many seconds ago."""
 _LOWEST_PRIORITY: Final = 19
-"""The niceness of the process that forecasts past days that are not recent."""
+"""The niceness of the process that forecasts older past days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
@@ -131,8 +131,8 @@ class PastForecasts:
 
 
 _PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
-"""The forecaster of each market's past days that are not recent. All forecasters are dropped when a market lacks no
-forecast of a past day."""
+"""The forecaster of each market's older past days. All forecasters are dropped when all forecasts of one market's past
+days have been made."""
 
 
 def forecast_past_days(
@@ -201,7 +201,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score each day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
+    """Score each issue day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
     Runs issued more than 14 weeks before the newest scored run are not scored again.
     """
@@ -240,7 +240,6 @@ class ProcessModeller:
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make and return some of the missing forecasts of past days that the scores need.
 
-        After about a second, no further forecast is begun. If no forecast is missing, the result contains no forecasts.
         The process of the hourly runs makes the forecasts of recent days, because its model has already learnt nearly
         everything that these forecasts need. Forecasts of older days need much learning, so a separate process with the
         lowest priority makes them. Raises StoreError, WorkerError.
@@ -271,10 +270,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Call `work` in the process of `worker`, by default the worker of the hourly runs.
-
-        Before the call, the other worker's process is ended to free memory.
-        """
+        """End the other worker's process to free its memory, and call `work` in the process of `worker`."""
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:

@@ -121,9 +121,9 @@ def backtest(
     """Forecast the delivery days from `first` to `last`, with one issue a day at `issue_at` UTC.
 
     Return the forecasts and the actual prices. `make` must make runs of the step `step_s` (see `SingleStepForecaster`).
-    The first issue is `horizon_days` days before `first`. From the run issued on delivery day D, the result contains
-    the hours of D+1 to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known at the
-    issue, the longest lead is `horizon_days` - 1. Hours that a run does not cover are left out.
+    The first issue is `horizon_days` days before `first`. A run issued on delivery day D is used for the hours of D+1
+    to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known at the issue, the longest
+    lead is `horizon_days` - 1. Hours that a run does not cover are left out.
     """
     zone = make.market.zone
 

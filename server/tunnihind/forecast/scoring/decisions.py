@@ -95,7 +95,7 @@ def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """The means of `n` `Savings`, in EUR/MWh. If `n` is 0, the means are NaN."""
+    """The mean of each field of `Savings` over `n` days or weeks, in EUR/MWh. If `n` is 0, the means are NaN."""
 
     n: int
     forecast: float
@@ -105,7 +105,7 @@ class PlanScores:
 
     @classmethod
     def of(cls, plans: Iterable[Savings]) -> Self:
-        """Return the mean savings of `plans`."""
+        """Return the means of the savings of several days or weeks."""
         rows = list(plans)
         means = np.mean(rows, axis=0) if rows else np.full(len(Savings._fields), np.nan)
         return cls(len(rows), *means.tolist())

@@ -2,7 +2,7 @@
 
 On each issue day, only the last run before gate closure is scored, because a household would plan with this run. The
 run is scored on the delivery days 1 to 7 days after the issue day. Each of these delivery days has its own `DayScores`.
-The scores of longer times are combined from `DayScores`.
+The scores of several days are combined from `DayScores`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,11 +33,11 @@ class DayScores:
     """The scores of one forecast of a delivery day.
 
     The forecast was issued before gate closure on `issued_on`, `days_ahead` days before the delivery day. `scores`
-    covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in
-    EUR/MWh of the naive forecast `mean_of_week` (NaN if unknown). `plans` maps a plan's length in hours to the savings
-    of plans within the day. If a price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices
-    and forecasts of the seven days are known, `week` holds the savings of plans within these days. Otherwise, `week` is
-    None.
+    covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE of
+    the naive forecast `mean_of_week` over these periods, in EUR/MWh. If this forecast is unknown for all of them,
+    `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of plans within the day. If a
+    price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices and forecasts of the seven
+    days are known, `week` holds the savings of plans within these days. Otherwise, `week` is None.
     """
 
     issued_on: date
@@ -59,7 +59,8 @@ class DayScores:
 class WindowScores:
     """Scores over `days` delivery days, by days ahead and overall.
 
-    `seven_day_mean_mae` maps the days ahead to the MAE of the seven-day mean in EUR/MWh (NaN if unknown).
+    `seven_day_mean_mae` maps the days ahead to the MAE of the seven-day mean in EUR/MWh. If the mean is unknown on all
+    days, the MAE is NaN.
     """
 
     days: int
@@ -96,8 +97,8 @@ class MonthScores:
 class ScoresByMonth:
     """The monthly scores of the issued runs and of the backtest.
 
-    `issued` scores the runs that the server issued. `backtest` scores the present model's forecasts of past days, one
-    day ahead.
+    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model's
+    forecasts of past days, one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -111,7 +112,7 @@ NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 class LiveScores:
     """The scores of the issued runs.
 
-    `windows` and `days` are computed from the newest runs. Only `months` also contains the stored scores of older runs.
+    `days` and `windows` cover only the newly scored runs. `months` also covers the stored scores of older runs.
     """
 
     days: tuple[DayScores, ...] = ()
@@ -195,10 +196,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the MAE of the seven-day mean over the day's scored periods, in EUR/MWh.
-
-    Periods whose seven-day mean is unknown are left out.
-    """
+    """Return the MAE of the seven-day mean in EUR/MWh, over the day's scored periods for which this mean is known."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

@@ -1,6 +1,6 @@
 """The mean price of each clock hour over the last seven days: a naive forecast with which the model is compared.
 
-A single outlier changes this mean less than the baseline, the price one week earlier.
+A single outlier affects this mean less than it affects the baseline, the price one week earlier.
 """
 
 from datetime import date, datetime, timedelta

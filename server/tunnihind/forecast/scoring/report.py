@@ -21,7 +21,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh (NaN if unknown).
+    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If this forecast is unknown for all scored periods,
+    `benchmark_mae` is NaN.
     """
 
     benchmark_mae: float
@@ -41,9 +42,9 @@ class BacktestReport:
     """The scores of one backtest.
 
     `months` maps a month, for instance 2025-01, to the scores of its delivery days. `hours` maps an hour of the
-    market's local time, 0 to 23, to its scores. `leads` and `below_p50` are keyed by lead. `below_p50` holds the share
-    of scored prices below p50. `decisions` scores plans for delivery days without any known price at the issue, because
-    plans for known prices need no forecast.
+    market's local time, 0 to 23, to its scores. `leads` maps a lead to its scores, and `below_p50` maps a lead to the
+    share of scored prices below p50. `decisions` scores plans for delivery days without any known price at the issue,
+    because plans for known prices need no forecast.
     """
 
     leads: dict[int, Scores]

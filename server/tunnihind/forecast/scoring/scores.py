@@ -2,9 +2,9 @@
 
 Prices and losses are in EUR/MWh. Arrays have shape (n,), with an item for each forecast. If n is 0, scores are NaN.
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983), whose relative MAE is
-1 - skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The Winkler score follows Winkler 1972
-(JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus their
+relative MAE. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The Winkler score follows Winkler
+1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,8 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats) -> float:
     """Return the mean Winkler score of intervals that should contain 80% of actual prices.
 
-    The score of an interval is its width, plus 2 / `_ALPHA` times the distance to a price outside the interval.
+    The score of an interval is its width. If the price lies outside the interval, 2 / `_ALPHA` times its distance from
+    the interval is added.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / _ALPHA * outside)

@@ -3,8 +3,8 @@
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
 multivariate form. Ziel & Weron (2018, Energy Economics 70, 396) proposed this form for day-ahead prices, and Lago et
 al. (2021, Applied Energy 293, 116983) use it. The test uses the mean loss of each day, because the hours of a day are
-priced in one auction and have correlated errors. Errors also persist from day to day, so the variance is estimated as
-in Newey & West 1987 (Econometrica 55(3)).
+priced in one auction and have correlated errors. Errors also persist from day to day, so the variance of the mean is
+estimated as in Newey & West 1987 (Econometrica 55(3)).
 """
 
 import math
@@ -69,7 +69,6 @@ def long_run_variance(series: Floats, lags: int) -> float:
 
 
 def _daily_means(values: Floats, days: Instants) -> Floats:
-    """Return the mean of each day's values, in chronological order."""
     _, rows = np.unique(days, return_inverse=True)
     means: Floats = np.bincount(rows, weights=values) / np.bincount(rows)
     return means

@@ -22,14 +22,15 @@ WINDOW_DAYS: Final = 30
 _MIN_DAYS: Final = 7
 """A correlation needs at least this many days. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
-"""A newest forecast is not used if it was issued more than this many seconds before the start of the delivery day."""
+"""An hour's newest forecast is not used if it was issued more than this many seconds before the start of the delivery
+day."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""A forecast is not scored if it is older than this many seconds at the issue time of price forecasts. Older forecasts
-show an outage of the source, not its accuracy."""
+"""A forecast is not scored if it is older than this many seconds at the usual issue time of price forecasts. Older
+forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (1 + WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""`weather_scores` uses only forecasts issued in this many seconds before `now`. One day is for the past part of today.
-"""
+"""`weather_scores` uses only forecasts issued in this many seconds before `now`. One day is for the part of today that
+has passed."""
 
 
 @dataclass(frozen=True, slots=True)
