@@ -1,7 +1,7 @@
 """Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
-All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time, with 23, 24 or 25
-hours. A delivery day begins at 01:00 on the clocks of all four zones.
+Instants are unix seconds, UTC. A delivery day is a calendar day of Central European time, with 23, 24 or 25 hours. A
+delivery day begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ type Zone = Literal["ee", "lv", "lt", "fi"]
 type ZoneCode = Literal["EE", "LV", "LT", "FI"]
 
 ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
-"""All zones whose prices can be kept."""
+"""All zones whose prices a server can store."""
 
 type VatRates = tuple[tuple[int, float], ...]
 """VAT rates as fractions, each with the instant from which the rate applies. The oldest rate comes first, and applies
@@ -27,7 +27,7 @@ DAY_S: Final = 86_400
 WEEK_S: Final = 7 * DAY_S
 
 STEPS: Final = (HOUR_S, QUARTER_S)
-"""The steps of known and served prices, the longest first."""
+"""The steps of stored and served prices in seconds, the longest first."""
 
 
 class SeriesKey(NamedTuple):
@@ -59,8 +59,9 @@ class Market:
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
-    """The other zones whose prices are kept. The price difference to the last zone shows how scarce cable capacity to
-    that zone is. Among the remaining zones, the first has the most similar prices."""
+    """All other zones, in the order that the model needs. The last zone lies across the Gulf of Finland, so its price
+    differs from this zone's price if the cables are full. The first of the remaining zones has the most similar prices.
+    """
     clock: ZoneInfo
     """The time zone of the clocks in this price zone."""
     latitude: float
@@ -70,8 +71,8 @@ class Market:
     vat_rates: tuple[tuple[date, float], ...]
     """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
-    """The two clock times between which the next day's prices normally appear. Prices that appear after the second time
-    are late."""
+    """The two local times between which the next day's prices normally appear. Prices are late if they are missing at
+    the second time."""
     currency: Literal["EUR"] = "EUR"
     limits: Limits = HARMONISED_LIMITS
     """The price limits of the market coupling, or the operator's own limits."""
@@ -88,14 +89,14 @@ class Market:
 
     @property
     def zones(self) -> tuple[Zone, ...]:
-        """All zones whose prices are kept, the market's zone first."""
+        """All zones, the market's zone first."""
         return (self.zone, *self.neighbours)
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates, each with the instant from which the rate applies. VAT rates change at local midnight.
+        """The legal VAT rates by instant. A new rate applies from local midnight.
 
-        The first rate also applies before its first day.
+        The oldest rate also applies before its first day.
         """
         (_, oldest), *later = self.vat_rates
         midnights = (self.midnight(day) for day, _ in later)
@@ -122,15 +123,15 @@ class Market:
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether `now` is within the hours in which the next day's prices normally appear."""
+        """Return whether the local time at `now` is within `publication_watch`."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
         """Return the last delivery day whose prices may already be published at `now`."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight, yesterday's delivery day has not ended yet, but today's prices are
-        # already published.
+        # In the first hour after local midnight, `today` is still yesterday's delivery day, but the prices of the next
+        # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 
@@ -186,16 +187,16 @@ FINLAND: Final = Market(
 )
 
 MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}
-"""The markets that can be served. The keys are the zones."""
+"""The market of each zone that a server can serve."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
-"""The VAT rate that the API's specification sets for Estonia. The legal rate has been higher since 2025-07-01
-(`vat_rates`), so the operator can set another rate."""
+"""The VAT rate that the API's specification sets for Estonia. The operator can set another rate, because the legal rate
+has been higher since 2025-07-01."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
 QUARTERS_SINCE: Final = date(2025, 10, 1)
-"""The first delivery day that was traded in quarters of an hour (SDAC go-live of the 15-minute market time unit)."""
+"""The first delivery day that was traded in quarters of an hour."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S
@@ -241,7 +242,7 @@ def hours_of(day: date) -> range:
 
 
 def market_time_unit(day: date) -> int:
-    """Return the length in seconds of a delivery day's traded periods."""
+    """Return the market time unit of a delivery day in seconds."""
     return QUARTER_S if day >= QUARTERS_SINCE else HOUR_S
 
 
@@ -258,7 +259,7 @@ def gate_closure(day: date) -> int:
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Return the unrounded mean price in EUR/MWh of each hour with four known quarters.
+    """Map each hour with four known quarters to the unrounded mean of their prices in EUR/MWh.
 
     An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
     """
@@ -286,10 +287,10 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 
 
 def free_until(newest_settled: int | None, now: int) -> int:
-    """Return the last instant of the public window.
+    """Return the end of the public window.
 
-    The public window ends 48 hours after the start of the newest settled hour, but at most 72 hours from now. If there
-    are no settled prices, the current hour counts as the newest settled hour.
+    The public window ends 48 hours after the start of the newest settled hour, but no later than 72 hours after `now`.
+    If there are no settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

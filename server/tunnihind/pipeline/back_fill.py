@@ -1,11 +1,11 @@
-"""Finds the years, months and days of the history that are still to be stored.
+"""Finds the years, months and days of the history that are still to be fetched, and records those that are filled.
 
 The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
 a time, depending on the source. The table `state` records the instant at which each year, month or day was last filled.
 
-The history of weather model runs is filled day by day. The back-fill limits its requests per hour and per 24 hours,
-because sources of weather model runs limit requests. If a weather model run is unavailable, the back-fill requests it
-up to three more times, after pauses of one, three and nine days.
+The history of weather runs is filled day by day. The source of weather runs limits requests, so the back-fill limits
+the number of days that it requests in an hour and in 24 hours. If a day's weather run is unavailable, the back-fill
+requests the day up to three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,19 +23,19 @@ from tunnihind.store.store import Store
 YEARS_FILLED_KEY: Final = "years of prices filled"
 
 COVARIATES_FILLED_KEY: Final = "covariates filled up"
-"""The key under which the table `state` records when the back-fill last stored enough days for a new forecast."""
+"""The key under which the table `state` records when the back-fill last requested a new forecast."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. After a longer stop of the server,
+"""A year that was filled before its end is filled again after this many seconds. If the server was stopped for longer,
 ordinary requests for prices do not reach back far enough to close the gap."""
 
 _MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
-because no other request fetches a forecast that was missed."""
+because only the back-fill fetches forecasts that the server has missed."""
 
 _PART_DAYS: Final = 31
-"""A year's prices are requested for this many days at a time. These days have 12,000 quarters in four zones, and
-briefly take 25 MB of memory. A whole year would take 200 MB."""
+"""A request for a year's prices covers at most this many days. The prices of these days in four zones briefly take
+25 MB of memory. The prices of a whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -43,8 +43,8 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 _PROGRESS_KEY: Final = "days filled in"
 _MAX_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""The first pause in seconds before an unavailable run is requested again. Each further pause is three times as long as
-the pause before it. Once a run has been recorded as unavailable `_MAX_ASKS` times, it is not requested again."""
+"""The pause in seconds after a day was found unavailable for the first time. Each further pause is three times as long
+as the pause before it. A day that was found unavailable `_MAX_ASKS` times is not requested again."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -53,14 +53,13 @@ def filled_parts_key(source: CovariateSource) -> str:
 
 
 def _unavailable_days_key(source: str) -> str:
-    """Return the key under which the table `state` records a source's unavailable days."""
     return f"days of {source} that are not there"
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first UTC day of a source's history.
+    """Return the first UTC day of the history that is filled from a source.
 
-    If the history is filled month by month, return the first day of the first month.
+    If the history is filled month by month, return the first day of its first month.
     """
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
@@ -70,9 +69,9 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class DaysFilled:
     """The back-fill's progress for a source whose history is filled day by day.
 
-    `total` is the number of days in the history. `done` is the number of stored days, and `lacking` is the number of
-    unavailable days. The back-fill continues at the instant `goes_on_at`. If each day is stored, or is unavailable and
-    not due for another request, `goes_on_at` is 0.
+    `total` is the number of days in the history. `done` is the number of filled days, and `lacking` is the number of
+    unavailable days. `goes_on_at` is the instant from which the back-fill may request the next day. If all days are
+    filled, or are unavailable and not due for another request, `goes_on_at` is 0.
     """
 
     done: int
@@ -105,7 +104,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of the month that begins on `part`, or `part` itself if the source is filled day by day."""
+    """Return the last day of the month that begins on `part`, or `part` itself if the history is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
@@ -120,19 +119,19 @@ def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return the instant at which each year, month or day of the history was last filled. Raises StoreError."""
+    """Map each filled year, month or day of the history to the instant when it was last filled. Raises StoreError."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
 
 def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Return a source's unavailable days, each with the instant of the last request and the number of requests."""
+    """Map a source's unavailable days to (instant when last found unavailable, number of times found unavailable)."""
     found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
-    """Record another request for a day whose data the source could not provide. Raises StoreError."""
+    """Record that a source could not provide the data of a day at the instant `at`. Raises StoreError."""
     known = _unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
     state.write(_unavailable_days_key(source), {**known, str(day): (at, times + 1)})
@@ -151,7 +150,7 @@ def missing_parts(state: StateBook, source: CovariateSource, history_start: date
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
     """Return the earliest instant at which the next month or day of a source's history may be requested.
 
-    Raises StoreError.
+    If no limit of the source has been reached, the instant is in the past. Raises StoreError.
     """
     if source.back_fill.by == "month":
         return 0
@@ -175,7 +174,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether a day may be requested now. `asked` is (instant of the last request, number of requests)."""
+    """Return whether a day may be requested now. `asked` is the day's entry in `_unavailable_days`, if it has one."""
     if asked is None:
         return True
     at, times = asked
@@ -183,9 +182,9 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the years with missing prices. The newest year comes first, because forecasts need the newest prices most.
+    """Return the years whose prices are to be fetched. Raises StoreError.
 
-    Raises StoreError.
+    The newest year comes first, because forecasts need the newest prices most.
     """
     filled_at = filled(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
@@ -194,13 +193,12 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Cut a year, up to the day `last`, into ranges (first day, last day) of at most 31 days, newest first."""
+    """Cut a year into ranges (first day, last day) of at most 31 days, newest first. Days after `last` are left out."""
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def _missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to fill, newest first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -215,7 +213,7 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
 
 
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, so that the back-fill fetches them again. Raises StoreError.
+    """Delete damaged prices and covariates, and mark their part of the history as not filled. Raises StoreError.
 
     All other damaged rows stay in the database and are only logged, because no source can provide their data again.
     """
@@ -232,9 +230,9 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Mark years, months or days as not filled, if damaged rows were removed from them.
+    """Mark the years, months or days of removed rows as not filled.
 
-    If the instant of a removed row is unreadable, its year, month or day is unknown, so all are marked as not filled.
+    If the instant of a removed row is damaged, its year, month or day is unknown, so all are marked as not filled.
     """
     instants = [cells[column] for cells in removed]
     if not instants:
@@ -249,7 +247,7 @@ def _forget_damaged(
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return the rows of a source's covariates, except rows whose `run_ts` is not an integer.
 
-    Such a row would make the back-fill request all weather runs again.
+    The day of such a row is unknown, so the back-fill would request all days again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -267,5 +265,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month is done: it was filled after its end, or less than `lasts_s` seconds ago."""
+    """Return whether a year or month was filled by now, and either after its end or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

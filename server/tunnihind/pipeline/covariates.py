@@ -22,7 +22,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CovariateIngest:
-    """Fetches and stores covariates. If the forecast does not use a covariate, the covariate's name is logged once."""
+    """Fetches and stores covariates, and logs once the name of each covariate that the forecast does not use."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Fetch and store a source's newest forecast. If the source can't have a newer forecast yet, do nothing.
+        """Fetch and store a source's newest forecasts. If the source can't have newer forecasts yet, do nothing.
 
         Raises SourceError, StoreError.
         """
@@ -47,8 +47,8 @@ class CovariateIngest:
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
         """Fetch and store a source's archived forecasts of a day or month, and return whether the source had any.
 
-        `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested. Raises
-        SourceError, StoreError.
+        `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested.
+        Forecasts that `retention.thin` would delete are not stored. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -58,7 +58,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Mark the days of the 00 UTC weather model runs in `newest` as filled, so that the back-fill skips them."""
+        """Mark the days of the weather runs of 00 UTC in `newest` as filled, so that the back-fill skips these days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

@@ -1,4 +1,4 @@
-"""Keeps the history for forecasts in memory until the store changes."""
+"""Keeps the history for forecasts in memory until prices or covariates change."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,10 +11,10 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""The history that is read begins this many seconds before the first instant that the forecaster needs."""
+"""The history is read from this many seconds before the first day that the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive may begin up to this many seconds earlier than needed, so that all past days of the scores can use one
-archive."""
+"""A kept archive is used even if it begins up to this many seconds too early, so that all forecasts of past days can
+use one archive."""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:
@@ -24,7 +24,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _StoreFingerprint:
-    """A fingerprint that changes whenever the prices or covariates of a store change."""
+    """Identifies a store and the state of its prices and covariates."""
 
     instance: str
     address: str
@@ -33,13 +33,12 @@ class _StoreFingerprint:
 
     @classmethod
     def read(cls, store: Store) -> _StoreFingerprint:
-        """Read the fingerprint of a store. Raises StoreError."""
         prices = store.prices.count(), store.state.prices_stored_at()
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
 class ArchiveCache:
-    """Keeps the newest history in memory, because reading years of history takes longer than a forecast."""
+    """Keeps the last read history in memory, because reading years of history takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_StoreFingerprint, int, Archive] | None = None

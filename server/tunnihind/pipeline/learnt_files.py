@@ -1,8 +1,8 @@
 """Stores in files what a model has learnt, so that a new process does not need to replay the past.
 
-Each file contains what a model has learnt from one version of the history. The file's name is a digest of the history,
-the model and the machine. If two servers write a file with the same name, both write the same bytes. Any file may be
-deleted at any time.
+Each file contains what a model has learnt from one version of the history. The file's name is a digest that depends on
+the history, the model, the machine's architecture and the version of Python. If two servers write a file with the same
+name, both write the same bytes. Any file may be deleted at any time.
 """
 
 import errno
@@ -26,12 +26,10 @@ from tunnihind.forecast.replay.learnt import Learnt
 _LOG: Final = logging.getLogger(__name__)
 
 _FORMAT: Final = 1
-"""This number is increased with every change of the files' format or content."""
+"""Increase this number with every change of the files' format or content."""
 MAX_FILES: Final = 12
-"""Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
-forecasts issued up to yesterday, the forecasts issued up to today, and the seasons of all days. Each of these files
-exists twice, for the time before the auction and for the time after it. The other files leave room for a second server.
-"""
+"""At most this many files are kept. The least recently used files are deleted first. A server uses about ten: two
+`Learner`, two `Replayed` and one `Season`, before and after the publication of the next day's prices."""
 LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 
@@ -45,12 +43,15 @@ _OWNER_ONLY: Final = 0o600
 class LearntFiles:
     """A folder of files that store what a model has learnt. Each file consists of a digest and numpy arrays.
 
-    If a file can't be read or written, the model learns the file's content again. If the disk is nearly full, all files
-    are deleted, because the database needs the space.
+    If a file can't be read or written, the model learns the file's content again. If the disk is nearly full when a
+    file is to be written, all files are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Prepare to store the learnt data of `model` in `folder`. The files have the permissions `mode`."""
+        """Prepare to store the learnt data in `folder`. `model` is the model's identity.
+
+        The files get the read and write permissions of `mode`.
+        """
         self._folder = folder
         self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
@@ -78,7 +79,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store `learnt` in the file for `name`, and delete the least recently used files beyond `MAX_FILES`.
+        """Store `learnt` under `name`, and delete the least recently used files beyond `MAX_FILES`.
 
         If the file can't be written, log a warning.
         """
@@ -117,12 +118,11 @@ class LearntFiles:
                 folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
-        """Raise OSError if the disk is nearly full."""
         if shutil.disk_usage(self._folder).free < LEFT_FREE:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the least recently used files beyond `MAX_FILES`, and the unfinished files of killed processes.
+        """Delete the least recently used files beyond `MAX_FILES`, and all unfinished files but the newest.
 
         The newest unfinished file is kept, because another process may be writing it.
         """
@@ -144,7 +144,6 @@ def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
 
 
 def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
-    """Write a digest of the arrays' bytes, and then the arrays."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     file.write(bytes(_DIGEST_BYTES))
     for array in arrays:

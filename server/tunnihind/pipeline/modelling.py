@@ -1,4 +1,4 @@
-"""Makes forecast runs and scores in a separate process, so that requests to the server do not have to wait."""
+"""Makes forecast runs and scores in separate processes, so that requests to the server do not have to wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -36,17 +36,17 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 _SLICE_S: Final = 1.0
-"""After this many seconds, a call begins no further forecast of a past day, so that the forecasts can be stored."""
+"""After this many seconds, a call of `forecast_past_days` begins no further forecast, so that the server can store the
+finished forecasts."""
 _RECENT_S: Final = 2 * DAY_S
-"""A past day is recent if it is less than this many seconds old. The forecaster of the hourly runs forecasts recent
-days."""
+"""A past day is recent if its forecast is issued less than this many seconds ago."""
 _LOWEST_PRIORITY: Final = 19
-"""The niceness of the process that forecasts older days."""
+"""The niceness of the process that forecasts older past days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""Maps each step in seconds to the score of the forecasts with this step. The score is None if too few hours were
-scored, or if the baseline's error is 0."""
+"""Maps each step in seconds to the score of the forecasts with this step. If too few hours could be scored, or if the
+baseline's error is 0, the score is None."""
 
 
 class Modeller(Protocol):
@@ -58,7 +58,8 @@ class Modeller(Protocol):
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make and return some of the missing forecasts of past days that the scores need.
 
-        After about a second, no further forecast is begun. Raises StoreError, WorkerError.
+        After about a second, no further forecast is begun. If no forecast is missing, the result contains no forecasts.
+        Raises StoreError, WorkerError.
         """
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
@@ -69,16 +70,15 @@ class Modeller(Protocol):
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the forecaster that makes a market's served forecasts. The `keeper` stores what the forecaster learns."""
+    """Return a new forecaster for a market's served forecasts. The `keeper` stores what the forecaster learns."""
     return TieredForecaster(market, keeper=keeper)
 
 
 _HISTORY: Final = ArchiveCache()
-"""The history that this process has read. All markets share this history."""
+"""The history that this process has read last. All markets share it."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], FullForecaster]] = {}
-"""The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
-process."""
+"""The forecaster that this process used last for an hourly run or a recent day."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> FullForecaster:
@@ -94,8 +94,8 @@ def _kept_forecaster(store: Store, market: Market) -> FullForecaster:
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
     """Return the folder for the `LearntFiles` of a zone's model.
 
-    The folder is beside the SQLite file, or in the user's data folder if the database is on a server. If the database
-    is in memory, return None, because no other process can use the database.
+    If the database is an SQLite file, the folder is beside the file. If the database is on a server, the folder is in
+    the user's data folder. If the database is in memory, return None.
     """
     if store.database.system.path is not None:
         return Path(f"{store.database.system.path}-learnt") / zone
@@ -121,8 +121,8 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 class PastForecasts:
     """The forecasts that one call of `forecast_past_days` made.
 
-    `lacking` is the number of days that are still to be forecast. `past` is the value that `BacktestBook.state_of_past`
-    returned before the forecasts were made.
+    `lacking` is the number of past days that are still to be forecast, recent or not. `past` is the value that
+    `BacktestBook.state_of_past` returned before the forecasts were made.
     """
 
     forecasts: tuple[Next24Hours, ...]
@@ -131,7 +131,8 @@ class PastForecasts:
 
 
 _PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
-"""The forecasters of past days that are not recent. They are kept until all forecasts of past days are made."""
+"""The forecaster of each market's older past days. All forecasters are dropped when all forecasts of one market's past
+days have been made."""
 
 
 def forecast_past_days(
@@ -139,10 +140,10 @@ def forecast_past_days(
 ) -> PastForecasts:
     """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
-    If `recent` is true, forecast only days that are less than two days old. If `recent` is false, forecast only older
-    days. If such forecasts are missing, the call makes at least one of them, and begins no further forecast after
-    `slice_s` seconds. `model` is the identity of the server's model. The server passes `model`, because this process
-    may run newer code than the server after an upgrade.
+    If `recent` is true, make only forecasts whose issue is less than two days before `as_of`. If `recent` is false,
+    make only older forecasts. If such forecasts are missing, make at least one of them, and begin no further forecast
+    after `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer
+    code than the server, and compute another identity.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -165,10 +166,10 @@ def forecast_past_days(
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
     """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
-    If `run_at` is given, use the forecaster of the hourly runs, and the history that it needs at `run_at`.
+    If `run_at` is given, use the forecaster of the hourly runs, and the history that this forecaster needs at `run_at`.
     """
     if run_at is not None:
-        # The forecaster of the hourly runs has already learnt nearly everything that a recent day needs.
+        # The forecaster of the hourly runs has already learnt nearly everything that a recent day's forecast needs.
         kept = _kept_forecaster(store, market)
     else:
         kept = _PAST_FORECASTERS.setdefault(market, forecaster(market))
@@ -200,7 +201,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score each day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
+    """Score each issue day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
     Runs issued more than 14 weeks before the newest scored run are not scored again.
     """
@@ -239,10 +240,9 @@ class ProcessModeller:
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make and return some of the missing forecasts of past days that the scores need.
 
-        After about a second, no further forecast is begun. The process of the hourly runs also makes the forecasts of
-        the last two days, because its model has already learnt nearly everything that these forecasts need. Forecasts
-        of older days need much learning, so a separate process with the lowest priority makes them. Raises StoreError,
-        WorkerError.
+        The process of the hourly runs makes the forecasts of recent days, because its model has already learnt nearly
+        everything that these forecasts need. Forecasts of older days need much learning, so a separate process with the
+        lowest priority makes them. Raises StoreError, WorkerError.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -278,14 +278,14 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once, even if they are working. The processes never write to the store."""
+        """End the processes at once, even if they are working. This is safe, because they never write to the store."""
         self._worker.close()
         self._past_worker.close()
 
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Provide a `ProcessModeller` while the context is open. When the context closes, end its processes."""
+    """Provide a `ProcessModeller`. When the context closes, end the modeller's processes."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller
@@ -294,7 +294,8 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. The log is shared, because every task opens the store again."""
+"""The damaged rows that this process has logged. Each task opens the store again, but shares this log, so that each
+damaged row is logged only once."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

@@ -1,7 +1,7 @@
 """A walk-forward backtest: forecasts of past days are compared with the actual prices.
 
-Every forecast uses only the data that `archive.as_of` returns for its issue instant. An hour is scored only if its
-price was unpublished when the forecast was issued.
+A forecast uses only the data known at its issue (`Archive.as_of`). An hour is scored only if its price was unknown at
+the issue.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,22 +21,22 @@ from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
-"""Called after every forecast. The arguments are the number of finished forecasts and the number of all forecasts."""
+"""Called once for each issue, with the number of finished issues and the number of all issues."""
 
 SCORE_DAYS: Final = 90
 _SCORE_HORIZON_H: Final = 24
 _BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""The number of scored hours that a `BacktestScore` needs. In four weeks, each weekday counts four times."""
+"""A `BacktestScore` needs at least this many scored hours: four weeks, in which each weekday occurs four times."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
-    """Forecasts exactly as they were issued, for periods whose prices were not yet published.
+    """The forecasts of a backtest, for periods whose prices were unknown at the issue.
 
-    All arrays have shape (n,). `lead_days` holds the number of days from the newest settled day to the delivery day,
-    but at least 1. `seven_day_mean` holds the naive forecasts made from the data known at the issue. Unknown naive
-    forecasts are NaN.
+    All arrays have shape (n,), with an item for each forecast of a period. Prices are in EUR/MWh. `lead_days` holds the
+    number of days from the newest settled day to the period's delivery day, but at least 1. `seven_day_mean` holds the
+    naive forecasts of the module `naive`. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -59,10 +59,10 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """The forecasts of a backtest, and the actual prices. Each period lasts `step_s` seconds.
+    """The forecasts of a backtest, and the prices with which they are compared, in EUR/MWh.
 
-    `actual` (n,) holds the actual prices, and `baseline` (n,) the prices one week (168 h) earlier, both in EUR/MWh.
-    Unknown prices are NaN.
+    Each period lasts `step_s` seconds. `actual` (n,) holds the actual price for each forecast. `baseline` (n,) holds
+    the price one week (168 h) earlier. Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -72,7 +72,7 @@ class BacktestResult:
 
     @classmethod
     def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
-        """Combine forecasts with the actual prices."""
+        """Add the actual prices and the baseline from `truth`, which has the same step as the forecasts."""
         targets = forecasts.target_ts
         return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
 
@@ -97,8 +97,8 @@ class BacktestResult:
 class BacktestScore:
     """The walk-forward accuracy of the served model.
 
-    `mae` and `baseline_mae` are in EUR/MWh. Each forecast was scored on the first `horizon_h` hours after the newest
-    settled hour.
+    `mae` and `baseline_mae` are in EUR/MWh. Each forecast is scored only on the `horizon_h` hours after the newest hour
+    that was settled at the issue.
     """
 
     mae: float
@@ -118,12 +118,12 @@ def backtest(
     step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
-    """Make one forecast a day, at `issue_at` UTC, and score the delivery days from `first` to `last`.
+    """Forecast the delivery days from `first` to `last`, with one issue a day at `issue_at` UTC.
 
-    `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
-    of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
-    first forecast is issued `horizon_days` days before `first`. If `issue_at` is after the publication of the next
-    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are not scored.
+    Return the forecasts and the actual prices. `make` must make runs of the step `step_s` (see `SingleStepForecaster`).
+    The first issue is `horizon_days` days before `first`. A run issued on delivery day D is used for the hours of D+1
+    to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known at the issue, the longest
+    lead is `horizon_days` - 1. Hours that a run does not cover are left out.
     """
     zone = make.market.zone
 
@@ -143,7 +143,7 @@ class Next24Hours:
     """A forecast of the 24 hours after the newest settled hour.
 
     The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
-    `start_ts`. Hours before the start of the run are left out. If no hour is left, or if no forecast was possible, the
+    `start_ts`. Hours that the run does not cover are left out. If no hour is left, or if no run could be made, the
     arrays are empty.
     """
 
@@ -166,11 +166,11 @@ class Next24Hours:
 
     @classmethod
     def nothing(cls, issued_ts: int, step_s: int) -> Self:
-        """Return an empty forecast for an instant at which no forecast was possible."""
+        """Return a forecast without periods, issued at `issued_ts`."""
         return cls(issued_ts, issued_ts, np.empty(0), np.empty(0), np.empty(0), step_s)
 
     def as_run(self, zone: Zone) -> Run:
-        """Return this forecast as a run of a zone."""
+        """Return this forecast as a run of `zone`."""
         return Run(self.issued_ts, _BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
@@ -179,10 +179,10 @@ class Next24Hours:
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
-    """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
+    """Return the issue instants of the forecasts that are scored at `as_of`, oldest first.
 
-    Each day has one issue instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled
-    day.
+    The instants are at `ISSUE_AT` on each of the 90 days before the newest settled day. Instants after `as_of` are left
+    out. If no price is settled, return an empty list.
     """
     newest = truth.newest_day
     if newest is None:
@@ -192,7 +192,7 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 
 
 def recent_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> BacktestScore | None:
-    """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
+    """Return the accuracy of the model's forecasts of past days.
 
     `truth` holds the actual prices, with the same step as the forecasts. A period is scored if its price and the price
     one week earlier are known. If fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline's error is 0,
@@ -243,13 +243,12 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead of each instant in `targets`, shape (n,). If no price is known, all leads are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 
 
 def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
-    """Return the instant at `issue_at` UTC on each delivery day from `first` to `last`."""
+    """Return the instants at `issue_at` UTC that lie in the delivery days from `first` to `last`."""
     dates = days_between(first - timedelta(days=1), last)
     instants = [int(datetime.combine(day, issue_at, UTC).timestamp()) for day in dates]
     return [instant for instant in instants if first <= delivery_day(instant) <= last]

@@ -1,9 +1,9 @@
-"""Computes the value of forecasts for plans: the share of the ideal saving that plans reach.
+"""Computes how much plans save if a forecast chooses their hours.
 
-A plan runs in the cheapest periods of a day or a week, according to a forecast. If periods are equally cheap, the plan
-runs in the earliest of them. The saving of a plan is the mean price of the day or week less the mean price of the
-plan's periods. The ideal saving is the saving with perfect foresight. The share for several plans is the sum of their
-savings divided by the sum of their ideal savings, so days with small ideal savings have little weight. Prices and
+A plan runs in the periods of a day or a week that are cheapest in a forecast. If a forecast has equal prices, the plan
+runs in the earlier periods. The saving of a plan is the mean price of the day or week less the mean price of the plan's
+periods. The ideal saving is the saving of a plan made from the actual prices. The share of several plans is the sum of
+their savings divided by the sum of their ideal savings. So days with small ideal savings have little weight. Prices and
 savings are in EUR/MWh without VAT.
 """
 
@@ -18,9 +18,9 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S
 
 PLAN_HOURS: Final = (1, 3, 4, 6)
-"""The lengths in hours of the scored plans within a delivery day."""
+"""The lengths, in hours, of the scored plans that run within one delivery day."""
 WEEK_PLAN_HOURS: Final = 4
-"""The length in hours of the scored plan within the seven delivery days after the day of issue."""
+"""The length, in hours, of the scored plan that runs within seven delivery days."""
 BOILER_KW: Final = 3
 BOILER_HOURS: Final = 3
 _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
@@ -29,8 +29,8 @@ _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
 class Hours(NamedTuple):
     """Prices of consecutive periods, and forecasts of these prices.
 
-    Arrays have shape (periods,). Unknown values are NaN. `baseline` is the price one week earlier. `seven_day_mean` is
-    the naive forecast of the module `naive`.
+    Arrays have shape (periods,). Unknown values are NaN. `baseline` holds the prices one week earlier. `seven_day_mean`
+    holds the naive forecasts of the module `naive`.
     """
 
     actual: Floats
@@ -45,9 +45,10 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans compared with the mean price, in EUR/MWh.
+    """The savings of four plans of the same length within the same day or week, in EUR/MWh.
 
-    Each field is named after the forecast from which the plan was made. `ideal` is the saving with perfect foresight.
+    Each field is named after the forecast from which the plan was made. `ideal` is the saving of the plan made from the
+    actual prices.
     """
 
     forecast: float
@@ -59,13 +60,16 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the saving, in EUR/MWh, of a plan that runs in the `periods` cheapest periods of `forecast`."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Subtract the lowest price, so that rounding errors of the means never look like a saving if all prices are equal.
+    # Without this subtraction, rounding errors of the means could look like a saving if all prices are equal.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans of `periods` periods, or None if a price or a forecast is unknown."""
+    """Return the savings of plans that run for `periods` periods.
+
+    If a price or a forecast is unknown, or if `hours` is empty, return None.
+    """
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -73,9 +77,9 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """For each length in `PLAN_HOURS`, return the savings of plans within a delivery day.
+    """Map each length in `PLAN_HOURS` to the savings of plans within a delivery day.
 
-    If a price or a forecast is unknown, the result is empty.
+    If a price or a forecast is unknown, or if `day` is empty, the result is empty.
     """
     found = {hours: savings(day, hours * HOUR_S // step_s) for hours in PLAN_HOURS}
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
@@ -84,18 +88,14 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
     """Return the savings of plans of `WEEK_PLAN_HOURS` hours within seven days.
 
-    If `days` holds fewer than seven days, or if a price or a forecast is unknown, return None.
+    If `days` does not hold exactly seven days, or if a price or a forecast is unknown, return None.
     """
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """The mean savings of `n` plans, in EUR/MWh. If there are no plans, the savings are NaN.
-
-    The fields `forecast`, `baseline` and `seven_day_mean` are named after the forecasts from which the plans were made.
-    `ideal` is the saving with perfect foresight.
-    """
+    """The mean of each field of `Savings` over `n` days or weeks, in EUR/MWh. If `n` is 0, the means are NaN."""
 
     n: int
     forecast: float
@@ -105,7 +105,7 @@ class PlanScores:
 
     @classmethod
     def of(cls, plans: Iterable[Savings]) -> Self:
-        """Return the mean savings of plans of equal length."""
+        """Return the means of the savings of several days or weeks."""
         rows = list(plans)
         means = np.mean(rows, axis=0) if rows else np.full(len(Savings._fields), np.nan)
         return cls(len(rows), *means.tolist())
@@ -114,18 +114,18 @@ class PlanScores:
     def share(self) -> float:
         """The saving of plans made from the forecast, divided by the ideal saving.
 
-        If the ideal saving is 0, the share is NaN.
+        If there are no plans, or if the ideal saving is 0, the share is NaN.
         """
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The saving of plans made from the prices one week earlier, divided by the ideal saving."""
+        """Like `share`, but for plans made from the prices one week earlier."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The saving of plans made from the mean of the last seven days, divided by the ideal saving."""
+        """Like `share`, but for plans made from the mean of the last seven days."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -136,19 +136,16 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return the yearly saving, in EUR without VAT, of a 3 kW boiler that runs 3 hours a day.
-
-    For each MWh, the boiler saves `saved_eur_mwh`.
-    """
+    """Convert a saving in EUR/MWh to EUR a year, without VAT, for a 3 kW boiler that runs 3 hours a day."""
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The scores of plans within one delivery day, and of plans within the seven days after the issue.
+    """The scores of plans within one delivery day, and of plans within the seven days after the issue day.
 
-    `by_days_ahead[ahead][hours]` scores plans of `hours` hours within one delivery day, `ahead` days after the issue
-    (in a backtest, at lead `ahead`).
+    `by_days_ahead[ahead][hours]` scores plans of `hours` hours on the delivery day `ahead` days after the issue day. In
+    a backtest, `ahead` is the lead.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -158,8 +155,7 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        `days[ahead]` lists the results of `day_savings` for the delivery days that are `ahead` days after the issue.
-        `weeks` holds the savings of plans within seven days.
+        `days[ahead]` lists results of `day_savings`, and `weeks` holds results of `week_savings`.
         """
         return cls(
             by_days_ahead={

@@ -1,8 +1,8 @@
-"""The accuracy of the served forecasts. Runs are scored exactly as they were issued.
+"""Scores runs as they were issued.
 
-For every delivery day, the forecasts issued 1 to 7 days before it are scored. On each issue day, only the last run
-before gate closure is scored, because a household would plan with this run. Each pair of an issue day and a delivery
-day has its own `DayScores`, from which the scores of several days are combined.
+On each issue day, only the last run before gate closure is scored, because a household would plan with this run. The
+run is scored on the delivery days 1 to 7 days after the issue day. Each of these delivery days has its own `DayScores`.
+The scores of several days are combined from `DayScores`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""The scores use the runs of this many days."""
+"""The scores of `windows` need runs that were issued up to this many days before the newest settled day."""
 MONTHS: Final = 24
-"""The largest number of months that are scored."""
+"""At most this many months are scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class DayScores:
     """The scores of one forecast of a delivery day.
 
     The forecast was issued before gate closure on `issued_on`, `days_ahead` days before the delivery day. `scores`
-    covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE in
-    EUR/MWh of the naive forecast `mean_of_week`, or NaN if this forecast is unknown. `plans` maps a plan's length in
-    hours to the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. For the
-    seventh delivery day of a forecast, `week` holds the savings of plans that may run at any time in the seven days.
-    For other days, or if a price or a forecast is unknown, `week` is None.
+    covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE of
+    the naive forecast `mean_of_week` over these periods, in EUR/MWh. If this forecast is unknown for all of them,
+    `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of plans within the day. If a
+    price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices and forecasts of the seven
+    days are known, `week` holds the savings of plans within these days. Otherwise, `week` is None.
     """
 
     issued_on: date
@@ -59,7 +59,8 @@ class DayScores:
 class WindowScores:
     """Scores over `days` delivery days, by days ahead and overall.
 
-    `seven_day_mean_mae` maps the days ahead to the MAE, in EUR/MWh, of the seven-day mean.
+    `seven_day_mean_mae` maps the days ahead to the MAE of the seven-day mean in EUR/MWh. If the mean is unknown on all
+    days, the MAE is NaN.
     """
 
     days: int
@@ -86,7 +87,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """The scores of one month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
+    """The scores of one month. `month` has the form 2025-01. `scores.days` counts only delivery days with scores."""
 
     month: str
     scores: WindowScores
@@ -94,10 +95,10 @@ class MonthScores:
 
 @dataclass(frozen=True, slots=True)
 class ScoresByMonth:
-    """The scores by month.
+    """The monthly scores of the issued runs and of the backtest.
 
-    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model in a
-    backtest of forecasts one day ahead.
+    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model's
+    forecasts of past days, one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -109,7 +110,10 @@ NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 
 @dataclass(frozen=True, slots=True)
 class LiveScores:
-    """The accuracy of the served forecasts. `days` holds only the newly scored days."""
+    """The scores of the issued runs.
+
+    `days` and `windows` cover only the newly scored runs. `months` also covers the stored scores of older runs.
+    """
 
     days: tuple[DayScores, ...] = ()
     windows: tuple[WindowScores, ...] = ()
@@ -117,18 +121,18 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """For each day of issue, score the last run before gate closure exactly as it was issued.
+    """Score the last run before gate closure of each issue day.
 
-    The result is sorted by day of issue and then by days ahead. If no period of a delivery day can be scored, or if the
-    run covers the day only in part, the day is left out. The runs and `truth` must have the same step.
+    The result is sorted by issue day, and then by days ahead. If no period of a delivery day can be scored, or if the
+    run does not cover the whole day, the day is left out. The runs and `truth` must have the same step.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores of the last 7, 30 and 90 delivery days up to the newest settled day.
+    """Return the scores of the last 7, 30 and 90 delivery days up to `newest`, the newest settled day.
 
-    If no price is settled, return an empty tuple.
+    If no price is settled (`newest` is None), return an empty tuple.
     """
     if newest is None:
         return ()
@@ -151,7 +155,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """For each day of issue, return the last run before the gate closure on that day."""
+    """Map each issue day to the last run before gate closure. Issue days without such a run are left out."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)
@@ -161,7 +165,6 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
 
 
 def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
-    """Yield the scores of each delivery day that `run` covers completely."""
     days: list[Hours] = []
     for lead in LEAD_DAYS:
         start, end = (at(issued_on + timedelta(days=lead)) for at in (day_start, day_end))
@@ -193,7 +196,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the MAE of the seven-day mean in EUR/MWh over a day's scored periods for which this mean is known."""
+    """Return the MAE of the seven-day mean in EUR/MWh, over the day's scored periods for which this mean is known."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

@@ -1,4 +1,7 @@
-"""A naive forecast with which the model is compared: the mean of the last seven days."""
+"""The mean price of each clock hour over the last seven days: a naive forecast with which the model is compared.
+
+A single outlier affects this mean less than it affects the baseline, the price one week earlier.
+"""
 
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,9 +17,9 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """For each instant in `targets`, return its clock hour's mean price over the week up to the newest settled day.
+    """Return `mean_of_week` for the seven delivery days up to the newest settled day.
 
-    The means are in EUR/MWh and have shape (n,). If no price is known, all means are NaN. See `mean_of_week`.
+    If no price of the zone is known, all means are NaN.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
@@ -27,10 +30,8 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """For each instant in `targets`, return the mean price of its clock hour over the seven delivery days up to `last`.
 
-    The means are in EUR/MWh and have shape (n,). If `prices` has a step of 900 s, each mean covers the same quarter of
-    the clock hour on all days. Unknown prices are left out. If no price of a clock hour is known, its mean is NaN. The
-    mean price of a week is a better forecast than the price one week earlier, because a single outlier hardly changes
-    the mean.
+    The means are in EUR/MWh and have the shape of `targets`. If `prices` has a step of 900 s, each mean covers only the
+    same quarter of the clock hour. Unknown prices are left out. If no price is known for a mean, the mean is NaN.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

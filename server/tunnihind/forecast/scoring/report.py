@@ -21,7 +21,7 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If the naive forecast is unknown for all hours,
+    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If this forecast is unknown for all scored periods,
     `benchmark_mae` is NaN.
     """
 
@@ -42,9 +42,9 @@ class BacktestReport:
     """The scores of one backtest.
 
     `months` maps a month, for instance 2025-01, to the scores of its delivery days. `hours` maps an hour of the
-    market's local time, 0 to 23, to its scores. `below_p50` maps a lead to the share of scored prices below p50.
-    `decisions` holds the scores of plans for delivery days that had no published price at the issue, because plans for
-    published prices need no forecast.
+    market's local time, 0 to 23, to its scores. `leads` maps a lead to its scores, and `below_p50` maps a lead to the
+    share of scored prices below p50. `decisions` scores plans for delivery days without any known price at the issue,
+    because plans for known prices need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -73,9 +73,9 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Return the scores of each group of forecasts that can be scored, sorted by group.
+    """Group the forecasts by the label of their period, and return the scores of each group, sorted by label.
 
-    `label` returns the group to which an hour belongs, for instance its month.
+    `label` gets the start of a period, and returns for instance the month. Groups without a scored period are left out.
     """
     hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
     labels = [label(int(ts)) for ts in hours]
@@ -124,7 +124,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """For each issue, yield the delivery days that had no published price at the issue, by lead."""
+    """For each issue, yield the delivery days without any known price at the issue, by lead."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

@@ -1,8 +1,10 @@
-"""Scores of point, quantile and interval forecasts. Prices and losses are in EUR/MWh. Arrays have shape (n,).
+"""Scores of point, quantile and interval forecasts.
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). The relative MAE of Lago et
-al. is 1 - skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows
-Winkler 1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
+Prices and losses are in EUR/MWh. Arrays have shape (n,), with an item for each forecast. If n is 0, scores are NaN.
+
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus their
+relative MAE. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The Winkler score follows Winkler
+1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,16 +17,16 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.run import LEVELS
 
 _ALPHA: Final = 2 * LEVELS[0]
-"""The share of prices outside an 80% interval."""
+"""The share of prices that should lie outside the interval from p10 to p90."""
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
-    """Return the mean of |y - f| over all prices y and their forecasts f."""
+    """Return the mean of |y - f| for prices y and their forecasts f."""
     return _mean(np.abs(actual - forecast))
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return the share of the baseline's error that the forecast avoids. If the baseline made no error, return NaN."""
+    """Return the part of the baseline's error that the forecast saves. If `baseline_mae` is 0 or NaN, return NaN."""
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -40,14 +42,15 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats) -> float:
     """Return the mean Winkler score of intervals that should contain 80% of actual prices.
 
-    The score of an interval is its width plus 2 / `_ALPHA` times the distance by which the actual price lies outside.
+    The score of an interval is its width. If the price lies outside the interval, 2 / `_ALPHA` times its distance from
+    the interval is added.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / _ALPHA * outside)
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
-    """Return the share of actual prices inside the interval. A price on a bound counts as inside the interval."""
+    """Return the share of actual prices inside their intervals. A price on a bound counts as inside."""
     return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
 
 
@@ -56,8 +59,8 @@ class Scores:
     """Scores of p10, p50 and p90 over `n` hours or quarters. If `n` is 0, all scores are NaN.
 
     `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss of the three
-    percentiles. `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and
-    `above90` are the shares of actual prices below and above the interval.
+    percentiles. `winkler80`, `coverage80` and the mean `width` are scores of the interval from p10 to p90. `below10`
+    and `above90` are the shares of actual prices below and above the interval.
     """
 
     n: int
@@ -96,7 +99,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the scores of several groups of periods into the scores of all these periods."""
+        """Combine the scores of several groups of periods into the scores of all periods."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}

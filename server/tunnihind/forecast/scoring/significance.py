@@ -1,10 +1,10 @@
-"""Tests whether a forecast has significantly smaller errors than another forecast.
+"""Tests whether the errors of two forecasts differ significantly.
 
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
-multivariate form. The multivariate form of the test was proposed for day-ahead prices by Ziel & Weron (2018, Energy
-Economics 70, 396) and is used by Lago et al. (2021, Applied Energy 293, 116983). The test uses the mean loss of each
-day, because the hours of a day are priced in one auction and have correlated errors. Errors also persist from day to
-day, so the variance of the daily mean losses follows Newey & West 1987 (Econometrica 55(3)).
+multivariate form. Ziel & Weron (2018, Energy Economics 70, 396) proposed this form for day-ahead prices, and Lago et
+al. (2021, Applied Energy 293, 116983) use it. The test uses the mean loss of each day, because the hours of a day are
+priced in one auction and have correlated errors. Errors also persist from day to day, so the variance of the mean is
+estimated as in Newey & West 1987 (Econometrica 55(3)).
 """
 
 import math
@@ -16,9 +16,9 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""The number of days for which errors are assumed to persist: a week, like the reach of the forecast."""
+"""Errors are assumed to persist for this many days: a week, because forecasts reach a week ahead."""
 ENOUGH_DAYS: Final = 28
-"""The number of days that the test needs. With fewer days, the variance with seven lags is unreliable."""
+"""The test needs at least this many days. With fewer days, the variance with seven lags is unreliable."""
 
 _ROUNDING: Final = 1e-12
 
@@ -27,9 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
-    `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
-    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses of forecast and benchmark differ by the
-    same amount on every day, `t` and `p` are NaN.
+    `t` is the test statistic. `t` is negative if the forecast has smaller losses than the benchmark. `p` is the
+    two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses of
+    forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
     """
 
     days: int
@@ -38,10 +38,10 @@ class DieboldMariano:
 
 
 def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lags: int = LAGS) -> DieboldMariano:
-    """Compare the losses of a forecast and a benchmark in the same hours. All arrays have shape (n,).
+    """Compare the losses of a forecast and a benchmark in the same periods. All arrays have shape (periods,).
 
-    `days` holds each hour's delivery day as a number. Hours with an unknown loss (NaN) are left out. If a day has no
-    known loss, the day before and the day after count as consecutive.
+    `days` holds each period's delivery day as a number. Periods with an unknown loss (NaN) are left out. If a day has
+    no known loss, the day before and the day after count as consecutive.
     """
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
@@ -57,10 +57,10 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Return the long-run variance of an autocorrelated series. The result is never negative.
+    """Estimate the long-run variance of an autocorrelated series: the variance of its mean times its length.
 
-    The long-run variance is the variance of the mean, times the length of the series. The autocovariance at lag k has
-    Bartlett's weight 1 - k / (lags + 1). Lags above `lags` are left out.
+    The estimate uses the autocovariances up to the lag `lags`. The autocovariance at lag k has Bartlett's weight
+    1 - k / (lags + 1).
     """
     centred = series - series.mean()
     covariances = [float(centred[k:] @ centred[: series.size - k]) / series.size for k in range(lags + 1)]
@@ -69,7 +69,6 @@ def long_run_variance(series: Floats, lags: int) -> float:
 
 
 def _daily_means(values: Floats, days: Instants) -> Floats:
-    """Return the mean of each day's values, in chronological order."""
     _, rows = np.unique(days, return_inverse=True)
     means: Floats = np.bincount(rows, weights=values) / np.bincount(rows)
     return means

@@ -1,8 +1,8 @@
-"""The accuracy of wind and temperature forecasts, by days ahead.
+"""Scores wind and temperature forecasts by days ahead.
 
-The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast.
-Earlier forecasts are those known 1 to 7 days before the delivery day, at the usual issue time of price forecasts. An
-hour's newest forecast is used only if it was issued no earlier than 12 hours before the delivery day.
+The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast. The
+earlier forecasts are those known at the usual issue time of price forecasts, 1 to 7 days before the delivery day. An
+hour's newest forecast is used only if it was issued no earlier than 12 hours before the start of the delivery day.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,23 +20,25 @@ from tunnihind.weather_points import SCORED, Drives, WeatherVariable, covariate_
 
 WINDOW_DAYS: Final = 30
 _MIN_DAYS: Final = 7
-"""The number of days that a correlation needs. With fewer days, a correlation is unreliable."""
+"""A correlation needs at least this many days. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
-"""The longest time, in seconds, from the issue of a newest forecast to the start of its delivery day."""
+"""An hour's newest forecast is not used if it was issued more than this many seconds before the start of the delivery
+day."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""The greatest age of a scored forecast in seconds. Older forecasts show an outage of the source, not its accuracy."""
+"""A forecast is not scored if it is older than this many seconds at the usual issue time of price forecasts. Older
+forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (1 + WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""The greatest age in seconds of the forecasts that `weather_scores` uses. One day is for the part of today that has
-passed."""
+"""`weather_scores` uses only forecasts issued in this many seconds before `now`. One day is for the part of today that
+has passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
+    """The agreement of weather forecasts known `days_ahead` days before the delivery day with the newest forecasts.
 
     `days` is the number of compared hours divided by 24 and rounded. `correlation` is Pearson's correlation
-    coefficient. `error` is the mean absolute error in the variable's unit.
+    coefficient. `error` is the mean absolute difference in the variable's unit.
     """
 
     days_ahead: int
@@ -46,9 +48,10 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare earlier weather forecasts with the newest forecasts of the same hours.
+        """Compare earlier weather forecasts with the newest forecasts of the same hours. Both have shape (hours,).
 
-        Unknown forecasts are NaN. If too few hours are known, or if `forecast` or `newest` never changes, return None.
+        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if the known values of `forecast`
+        or `newest` are all equal, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
@@ -60,7 +63,7 @@ class LeadAgreement:
 
 @dataclass(frozen=True, slots=True)
 class VariableScores:
-    """The accuracy of the forecasts of a weather variable. `variable` is the variable's name at the weather source."""
+    """The accuracy of a weather variable's forecasts. `variable` is the variable's name at the weather source."""
 
     variable: str
     unit: str
@@ -68,14 +71,15 @@ class VariableScores:
 
 
 def scored_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the wind and temperature covariates at the places with the most effect on the price."""
+    """Return the names of the covariates that `weather_scores` uses for a market."""
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Score the forecasts of the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
+    """Score the weather forecasts for the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
 
-    Each variable is averaged over its places in `archive`. A variable that can't be scored is left out.
+    The forecasts of a variable are averaged over the scored places that `archive` contains. Variables that can't be
+    scored are left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
@@ -108,10 +112,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """For each hour of a day, return the mean forecast of the covariates in `names`.
+    """For each hour of a day, return the mean of the newest forecasts of the covariates in `names`.
 
-    Only forecasts issued from `since` to `until` are used. If a covariate has no forecast for an hour, the hour's mean
-    is NaN.
+    Only forecasts issued from `since` to `until` count. If a covariate has no such forecast for an hour, the hour's
+    mean is NaN.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
