@@ -27,7 +27,7 @@ PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions and the card's websocket commands, and serve the card's files.
 
-    This needs no entry, so that automations and cards get a clear error even while no entry is loaded.
+    The actions and commands exist even while no entry is loaded, so that automations and cards then get a clear error.
     """
     async_setup_services(hass)
     card_feed.async_register(hass)

@@ -86,8 +86,8 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
     """Return the start and the end of the time range in a call, in UTC seconds.
 
     `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
-    and ends with the last known price. If no price after the start is known, the default range lasts one second. Raises
-    Refusal if the end is not after the start.
+    and ends with the last known price. If no price after the start is known, the default end is one second after the
+    start. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.known_until or prices.now
     start = instant(data[first]) if first in data else prices.now
