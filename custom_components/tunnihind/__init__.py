@@ -1,4 +1,4 @@
-"""Tunnihind, an integration that shows a household its electricity prices and a price forecast."""
+"""The Tunnihind integration: a household's electricity prices, their forecast, and plans for devices."""
 
 from typing import Final
 
@@ -18,14 +18,17 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# Home Assistant updates entities in the order in which they were added. Binary sensors are added last, because the
+# The coordinator updates entities in the order in which they were added. Binary sensors are added last, because the
 # change of a binary sensor may trigger an automation that reads other entities.
 _READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
 PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and serve the card. The actions and the card must work even if no entry is loaded."""
+    """Register the actions and the card's websocket commands, and serve the card's files.
+
+    The actions and commands exist even while no entry is loaded, so that automations and cards then get a clear error.
+    """
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)
@@ -49,7 +52,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Unload an entry, and store the entry's known prices and plans."""
+    """Unload an entry. If this succeeds, store the entry's data and delete its repair notices."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Type checkers expect these imports from a module that Home Assistant has only since version 2026.10.
+# Type checkers expect `BinarySensorDeviceClass` from `binary_sensor.const`, but Home Assistant has that module only
+# from version 2026.10 on.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -36,7 +37,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """The description of a binary sensor whose state depends on prices."""
+    """The description of a `PriceBinarySensor`. The functions compute the sensor's state and attributes."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -91,7 +92,7 @@ async def async_setup_entry(
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
-    """A binary sensor for the current price or for tomorrow's prices."""
+    """A binary sensor whose state depends on the current price or on tomorrow's prices."""
 
     entity_description: PriceBinaryDescription
 

@@ -37,7 +37,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The running piece that began first, or the next piece of any plan if no piece is running."""
+        """The running piece that began first, or else the next piece. If there is neither, the value is None."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -52,7 +52,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece's plan, window, start and end (UTC seconds, because datetimes are slower to compare)."""
+        """Yield the plan, the window, the start and the end (UTC seconds) of each piece."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):

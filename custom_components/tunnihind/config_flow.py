@@ -47,7 +47,8 @@ _EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 _LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# The question about the network package. Without a package, the household's prices are market prices with VAT.
+# The question about the network package. If the household chooses no package, its prices are market prices with VAT
+# until it enters its fees.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
@@ -80,7 +81,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server, and check that the server answers."""
+        """Ask for the address of a server and about the household's bill, and check that the server answers."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
@@ -139,8 +140,8 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Explain rehearsals before a rehearsal is added.
 
-        If a household used a rehearsal by mistake, its automations would switch real devices according to the prices of
-        a past day.
+        If a household added a rehearsal by mistake, the household's automations would switch real devices according to
+        the prices of a past day.
         """
         if user_input is not None:
             return await self._finish()
@@ -234,7 +235,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
-        """If the entry's address no longer works, replace it with `url`."""
+        """If the entry's address no longer works, replace it with `url`. Else, poll now if the last poll failed."""
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
@@ -244,7 +245,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones whose id and address no entry has yet."""
+        """Return the zones of the server for which no entry has the zone's id or address."""
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
         urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [
@@ -252,7 +253,10 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         ]
 
     def _entries_like(self, server: Server) -> list[ConfigEntry]:
-        """Return all rehearsals if `server` is a rehearsal, else all other entries. Both kinds may share an address."""
+        """Return all rehearsals if `server` is a rehearsal, else all other entries.
+
+        Another server may later run at the address of a rehearsal, so an entry of each kind may have this address.
+        """
         entries = self._async_current_entries(include_ignore=False)
         return [entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal]
 
@@ -280,16 +284,16 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
     def _note_answers(self, user_input: dict[str, Any] | None) -> None:
-        """Keep the household's answers about its bill until the entry is created."""
+        """Keep the answers about the household's bill and network package until the entry is created."""
         answers = user_input or {}
         self._answers |= {key: value for key, value in answers.items() if key == BILLED_BY}
         if answers.get(PACKAGE):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the entered address.
+        """Return the server at the entered address, or None if no address was entered or no server was found.
 
-        If no server is found, keep the error for the form and return None.
+        If no server was found, keep the error for the form.
         """
         self._errors = {}
         if user_input is None:

@@ -54,7 +54,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     `billing` says how the household is billed for the electricity that it buys. `selling` is the household's contract
     for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
-    household gets for its electricity. `server_device_id` is the id of the server's device.
+    household gets for its electricity.
     """
 
     config_entry: TunnihindConfigEntry
@@ -112,7 +112,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def contact(self) -> Contact:
-        """The state of the connection to the server."""
+        """The time of the server's last answer, and problems with the server's prices."""
         return self._polling.contact(needs_quarters=self._needs_quarters)
 
     @property
@@ -181,7 +181,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def _update_if_due(self) -> None:
         """Update the entities if the list of problems has changed, or if the timer has missed a quarter-hour.
 
-        The timer misses a quarter-hour if the computer was asleep, or if a clock was changed.
+        The timer may miss a quarter-hour if the computer was asleep, or if a clock was changed.
         """
         if not self.data:
             return
@@ -203,7 +203,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute the prices, plans and problems of this quarter-hour, and set the timer for the next quarter-hour."""
+        """Compute all data of this quarter-hour, store changed data, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)

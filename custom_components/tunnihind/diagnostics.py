@@ -1,4 +1,4 @@
-"""Collects the data for a bug report: the known prices, the age of the prices, and the plans' decisions."""
+"""Collects the data for a bug report, such as the entry's settings, the known prices and the plans."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -13,7 +13,7 @@ from .household.problems import problems
 from .plans.outcome import Outcome
 
 # A bug report hides the values of the fields in `_REDACT`. The URL may contain a password or reveal the household's
-# network, and the other fields may identify the server.
+# network, and the other fields may identify the server or the household.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 

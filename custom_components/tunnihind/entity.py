@@ -46,7 +46,7 @@ _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
 type Attributes = Mapping[str, Any]
 type Form = Mapping[str, Any]
-"""The data of a plan."""
+"""The values in a plan's form, keyed by the names of the form's fields."""
 
 
 def _looks_for_cheapest(form: Form) -> bool:
@@ -59,7 +59,7 @@ def _saves(form: Form) -> bool:
 
 
 def _knows_energy(form: Form) -> bool:
-    """Return whether the plan saves money, and its form names the device's meter or power."""
+    """Return whether the plan saves money and its form contains the device's meter or power."""
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
@@ -114,7 +114,7 @@ class PriceEntity(ServerEntity):
 
 
 class SellingEntity(PriceEntity):
-    """An entity that shows a selling price. The entity exists only if the household sells electricity."""
+    """An entity that depends on selling prices. The entity exists only if the household sells electricity."""
 
     @property
     @override
@@ -183,19 +183,16 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a `ValueSensor`. Its functions compute the sensor's state and attributes.
-
-    Each function gets the sensor's `subject`, such as a plan's decision.
-    """
+    """The description of a `ValueSensor`. The functions compute the state and the attributes from the `subject`."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows one value of its `subject`, an object such as a plan's decision.
+    """A sensor that shows one value of its `subject`, an object such as a plan's window.
 
-    If the sensor has no subject, its state is unknown. In a rehearsal, the sensor has no long-term statistics, because
+    If the subject is None, the sensor has no value. In a rehearsal, the sensor has no long-term statistics, because
     they would remain after the rehearsal.
     """
 
@@ -225,7 +222,7 @@ class ValueSensor[Subject](SensorEntity):
 
 
 class PlanSensorWithoutPrice[Subject](PlanEntity, ValueSensor[Subject]):
-    """A plan's sensor that is available while it has a subject, even if no price is known."""
+    """A plan's sensor that is available while its subject is not None, even if no price is known."""
 
     @property
     @override
@@ -234,7 +231,7 @@ class PlanSensorWithoutPrice[Subject](PlanEntity, ValueSensor[Subject]):
 
 
 def moment(seconds: int | None) -> datetime | None:
-    """Convert UTC seconds to a datetime."""
+    """Convert UTC seconds to a datetime in UTC. If `seconds` is None, return None."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 

@@ -45,15 +45,18 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server in `call`, by default of the only server. Raises ServiceValidationError."""
+    """Return the coordinator of the entry that `call` names, or of the only entry if `call` names none.
+
+    Raises ServiceValidationError if there is no such entry, or if the entry is not loaded.
+    """
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
+    """Return the coordinator of an entry. Raises ServiceValidationError if the entry doesn't exist or is not loaded.
 
-    If the entry is starting or reloading, first wait until it has started. While an entry starts, the first states of
-    its entities may already trigger automations that call actions.
+    If Home Assistant is loading or unloading the entry, first wait until this has ended. While an entry is being
+    loaded, the first states of its entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -75,7 +78,7 @@ def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> Prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks answers of a rehearsal. If the server is not a rehearsal, return an empty mapping."""
+    """Return the field that marks an answer of a rehearsal, or no field if the server is not a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
@@ -83,7 +86,8 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
     """Return the start and the end of the time range in a call, in UTC seconds.
 
     `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
-    and ends with the last known price. Raises Refusal if the end is not after the start.
+    and ends with the last known price. If no price after the start is known, the default end is one second after the
+    start. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.known_until or prices.now
     start = instant(data[first]) if first in data else prices.now
@@ -94,17 +98,20 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Convert a date and time to UTC seconds. The default time zone is Home Assistant's, as in all actions."""
+    """Convert a date and time to UTC seconds. A `moment` without a time zone is in Home Assistant's time zone."""
     return int(dt_util.as_utc(moment).timestamp())
 
 
 def times(start: int, end: int) -> JsonObjectType:
-    """Convert `start` and `end` (UTC seconds) to strings in Tallinn time for the answer of an action."""
+    """Convert `start` and `end` (UTC seconds) to fields of an action's answer, as ISO 8601 strings in Tallinn time."""
     return {**iso_bounds(start, end)}
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only enabled entry, or raise Refusal. Rehearsals count only if there is no other entry."""
+    """Return the id of the only enabled entry. If there is none or more than one, raise Refusal.
+
+    Rehearsals count only if all enabled entries are rehearsals.
+    """
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
@@ -115,7 +122,10 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return an action's answer with a window, its cost and its saving, or with the reason why there is no window."""
+    """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
+
+    The cost and the saving of the window are left out if they are unknown.
+    """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

@@ -22,10 +22,10 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 class Shape(StrEnum):
-    """How an answer of `get_prices` arranges the prices."""
+    """The form of the prices in an answer of `get_prices`."""
 
     LIST = "list"
-    """A list with all fields of each price."""
+    """A list with the start, the end, the price and `settled` of each period, and p10 and p90 of each forecast."""
     MAPPING = "mapping"
     """A mapping from the start of each period to its price."""
     RATES = "rates"
@@ -48,7 +48,8 @@ SCHEMA: Final = vol.Schema(
 async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices in the range of time that the call asks for.
 
-    If the call names no resolution, the periods are those by which the household buys or sells.
+    If the call names no resolution, the periods are as long as in the household's contract. If the server sends no
+    quarter-hour prices, the default periods are hours.
     """
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)

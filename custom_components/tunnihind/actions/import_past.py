@@ -65,7 +65,11 @@ def _start_asked(data: Mapping[str, Any], now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
-    """Return an import's answer: the range and number of hours with a value, the changed hours, and hours left out."""
+    """Return the fields that the answers of both imports have.
+
+    `hours` maps the starts (UTC seconds) of the hours with a price or a cost to their values. `changed` is the number
+    of rows that the import wrote. `left_out` maps the starts of the other hours to the reasons.
+    """
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -84,7 +88,10 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Compute the prices of past hours, and store them in place of prices from earlier imports."""
+    """Compute the prices of past hours, store them as a statistic, and return a summary.
+
+    If the server has no price for an hour, the stored price stays. If an hour has no rate, its stored price is removed.
+    """
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -108,7 +115,11 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Compute the costs of past hours, and store them in place of costs from earlier imports."""
+    """Compute the costs of past hours, store them as a statistic, and return a summary.
+
+    If the server has no price for an hour, the stored cost stays. If an hour has no rate or no meter reading, its
+    stored cost is removed.
+    """
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

@@ -71,7 +71,10 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans in the call's target, or none if one can't be changed. If asked, return each plan's window."""
+    """Change all plans in the call's target, or none if one can't be changed.
+
+    If the call asks for an answer, return each plan's state and its window, or the reason why it has no window.
+    """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -98,8 +101,8 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
-    An area, a floor or a label in the target selects all plans in it. Raises Refusal if the target contains no plan, or
-    names an entity or a device that belongs to no plan.
+    An area, a floor or a label in the target stands for all its plans. Raises Refusal if the target contains no plan,
+    or names an entity or a device that belongs to no plan.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)

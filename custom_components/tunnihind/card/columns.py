@@ -44,14 +44,14 @@ class PriceColumns(Columns):
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
     server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the bounds divide the values of `price` into five groups of equal size. `market` is the market price in EUR/kWh
-    without VAT: the settled price or the forecast's median.
+    the bounds divide the values of `price` into five groups of about equal size. `market` is the market price in
+    EUR/kWh without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
     excise. Fees of zero are left out. A fee includes VAT only if the household's contract states the fee with VAT. For
-    each period, `charged` contains the index of the period's set in `charges`. To compute the VAT, subtract `market`
-    and the fees from `price`.
+    each period, `charged` contains the index of the period's set in `charges`. The part of `price` that is neither in
+    `market` nor in a fee is VAT.
     """
 
     level: list[int | None]
@@ -62,7 +62,7 @@ class PriceColumns(Columns):
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
-    """Return the household's known prices from `start` to `end` (UTC seconds). If no price is known, return None."""
+    """Return the household's prices from `start` to `end` (UTC seconds), or None if none of them is known."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
         return None
@@ -86,7 +86,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
-    """Return the known prices from `start` to `end` (UTC seconds). If no price is known, return None."""
+    """Return the prices from `start` to `end` (UTC seconds), or None if none of them is known."""
     periods = timeline.between(start, end)
     if not periods:
         return None
@@ -111,7 +111,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function that converts an instant to its price level (0 to 4).
+    """Return a function that returns the price level (0 to 4) at an instant from `start` to `end` (UTC seconds).
 
     If any price of the instant's day is unknown, the price level is None.
     """
@@ -126,8 +126,9 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price, as described in `PriceColumns`.
 
-    `scale` contains the market prices in EUR/MWh at which the colour changes. Each market price in `scale` is converted
-    to a household price for every period with a known price. The mean of the results separates two colours.
+    `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
+    in `scale` may have a different household price in each period. The mean over all periods with a known price
+    separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

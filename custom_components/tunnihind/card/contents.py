@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
 The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
-prices and selling prices are in EUR/kWh and have 4 decimals. The examples in tests/integration/card/examples show the
-contents in each state, and a test compares these examples with the code.
+prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the code with the examples of contents in
+tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -33,16 +33,16 @@ class State(StrEnum):
     NO_PRICE = "no_price"
     """The current price is unknown. The prices of other times may be known."""
     STARTING = "starting"
-    """The entry is being loaded or reloaded. Meanwhile, the card may still show the earlier contents."""
+    """The entry is not loaded yet, or is being loaded or unloaded. The card may still show its earlier prices."""
     RETRYING = "retrying"
-    """The server gives no usable answer, and no earlier prices are stored. The integration tries again."""
+    """The server gives no usable answer, and no earlier prices are stored. Home Assistant tries again later."""
     STOPPED = "stopped"
-    """The entry is disabled or could not start."""
+    """The entry is disabled, or Home Assistant failed to load or unload it."""
     REMOVED = "removed"
 
 
 class CardNow(TypedDict):
-    """The start and the end of the current billing period: an hour or a quarter-hour."""
+    """The start and the end of the current price period: an hour or a quarter-hour."""
 
     start: int
     end: int
@@ -51,10 +51,10 @@ class CardNow(TypedDict):
 class CardPlan(TypedDict):
     """A plan with its windows.
 
-    `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if the
-    sensor was deleted. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If
-    the plan runs below or above a price limit, `windows` also lists all known future windows. Each window consists of
-    one or more pieces in chronological order. Each piece is a pair of start and end in UTC seconds.
+    `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if there
+    is no such sensor. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If the
+    plan covers all hours below or above a price limit, `windows` also lists all known future windows. Each window
+    consists of one or more pieces in chronological order. Each piece is a pair of start and end in UTC seconds.
     """
 
     id: str
@@ -72,14 +72,14 @@ class CardBeginning(TypedDict):
 class CardContents(CardBeginning):
     """The card's contents for a loaded entry.
 
-    The first event of a subscription contains all fields. Each later event contains only the changed fields. While
-    `state` is neither `ready` nor `no_price`, an event contains only `state`. After an event with only `state`, the
-    card keeps the last values of all other fields.
+    Each event of a subscription contains only the fields that have changed since the earlier events. So the first event
+    for a loaded entry contains all fields. While the entry is not loaded, events contain only `state`, and the card
+    keeps the last values of all other fields.
 
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
-    `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. Except in a
-    rehearsal, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor "Data
-    problem". `lost_since` is the time since which the server has sent no answer less than an hour old. If `problems`
+    `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. In all
+    other modes, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor
+    "Data problem". `lost_since` is the time of the server's last answer that was less than an hour old. If `problems`
     doesn't contain `server_unreachable`, `lost_since` is None. `stale_since` is the time at which the forecast became
     too old. If `problems` doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card
     shows prices: `cents` or `euros` per kWh. `currency` is the currency of all prices.
@@ -87,8 +87,8 @@ class CardContents(CardBeginning):
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
     pays the buyer. If the household sells nothing, if no selling price is known, or if the user may not read selling
-    prices, `selling` is None. `now` is the current period, or None if the current price is unknown. `plans` lists the
-    plans with their windows. If a user may not read a plan's binary sensor "Window", the plan is left out for this
+    prices, `selling` is None. `now` is the current period, or None if the current price is unknown. `plans` lists all
+    plans with valid settings. If a user may not read a plan's binary sensor "Window", the plan is left out for this
     user.
     """
 

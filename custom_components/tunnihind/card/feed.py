@@ -67,7 +67,7 @@ def async_subscribe(
 
 
 class _CardStream:
-    """Makes an entry's contents once for all open cards, and sends each card the changes."""
+    """Follows a config entry, and sends its contents to all open cards after each change."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_CardSubscription]] = []
@@ -240,7 +240,7 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that a card's message names.
+    """Return the entry that `msg` names, or the default entry if `msg` names none.
 
     If the entry doesn't exist, send an error and return None. Raises Unauthorized if the user may not read the entry's
     current price.

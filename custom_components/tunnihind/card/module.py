@@ -22,10 +22,10 @@ _DIGITS: Final = 12
 class _Files(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
-    The files' addresses contain no host name, so that they also work over https and behind a proxy. Browsers cache the
-    files for up to a month, so the name of the folder in each address is a version that changes with the files. All
-    files share one folder, because browsers load an imported file from the folder of the file that imports it. If a
-    browser requests an old version, the newest version of the file is sent.
+    The addresses of the files contain no host name, so that they also work over https and behind a proxy. Browsers
+    cache the files for up to a month, so the name of the folder in each address is a version that changes with the
+    files. All files share one folder, because the main file imports the other files from its own folder. If a browser
+    requests an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

@@ -1,7 +1,7 @@
-"""Sensors that show the cost and the saving of a plan's past windows.
+"""Sensors that show the costs and the savings of a plan's windows so far.
 
-The sensors of all-time sums have the state class "total" and not "total increasing", because a sum of savings can fall:
-a window may turn out more expensive than an immediate start of the device, or a price may be corrected.
+The sensors of all-time sums have the state class "total", not "total increasing", because the sums can fall. For
+example, a window may turn out more expensive than an immediate start of the device.
 
 From the long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each day, month and
 year. If a sum started again at zero each month, a meter reading that arrives after the end of its month would be lost.
@@ -38,12 +38,12 @@ class AccountAt:
 
     @property
     def today(self) -> Total:
-        """The total cost and saving of today's windows."""
+        """The energy, cost and savings of the plan's windows today."""
         return self.account.total_of([local(self.now).date()])
 
     @property
     def this_month(self) -> Total:
-        """The total cost and saving of this month's windows."""
+        """The energy, cost and savings of the plan's windows this month."""
         today = local(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
@@ -67,9 +67,10 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the last window's figures, and the mean savings of today, this month and all time.
+    """Return the figures of the newest finished window, and the mean savings of today, this month and all time.
 
-    Prices and mean savings are in EUR/kWh, energy is in kWh, and amounts of money are in EUR.
+    `saved` and `cost` are in EUR, `energy` is in kWh, and `hours_without_reading` is in hours. The other figures are in
+    EUR/kWh.
     """
     means = {
         "today": _saved_per_kwh(at.today),
@@ -180,7 +181,7 @@ ACCOUNT_SENSORS: Final = (
 
 
 class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
-    """A sensor for a cost or a saving of a plan's past windows."""
+    """A sensor for a cost or a saving of a plan's windows so far."""
 
     @property
     @override
@@ -194,7 +195,7 @@ class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
         """The time at which the sensor's all-time sum began at zero.
 
         If the sensor's state class is not "total", `last_reset` is None. If a sum started again at zero without a new
-        `last_reset`, Home Assistant's statistics would count a loss.
+        `last_reset`, Home Assistant's statistics would count the fall of the sum as a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
 Like Home Assistant's own entity triggers, these triggers ignore changes from the states `unavailable` and `unknown`. So
-a restart or a reload never starts a device twice. No trigger fires for a window that starts while Home Assistant
-restarts, so the blueprints also check the condition `window_running` after each start of Home Assistant.
+a restart or a reload fires no trigger, even if a window starts meanwhile. Therefore an automation should also check the
+condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# If the price stays negative for less than this many seconds, `PriceTurnedNegative` doesn't fire.
+# `PriceTurnedNegative` ignores shorter times below zero, because switching a device on for them is not worthwhile.
 _WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
@@ -96,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a window or one of its pieces starts, even if the plan's last window ends just then."""
+    """A trigger that fires when a window or one of its pieces starts, even if the previous window ends just then."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -109,7 +109,7 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window's first piece. If a running window gets more pieces, its start stays the same."""
+    """Return the start of the window's first piece, which stays the same while the window runs."""
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
@@ -122,10 +122,7 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a price falls below zero.
-
-    Negative times of less than half an hour don't count, because switching a device on for them is not worthwhile.
-    """
+    """A trigger that fires when a price falls below zero, if it will stay there for at least half an hour."""
 
     _translation_key = "negative_price"
     _kind_if_named = NEGATIVE_SELLING_PRICE
@@ -181,7 +178,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests the target's entities of one kind, and ignores all other entities in the target."""
+    """A condition that tests whether the target's entities of one kind are on. Other entities are ignored."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -218,7 +215,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Keep only this integration's entities with this `translation_key`, with or without `DEAR` before the key."""
+    """Return the `entity_ids` of this integration that have the translation key, with or without `DEAR` before it."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -232,8 +229,8 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 def _check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
 
-    Without this check, an automation would silently ignore a wrong device or entity. The areas, floors and labels in a
-    target are not checked, because an area may contain any entities.
+    Without this check, an automation would silently ignore a wrong device or entity. Areas, floors and labels in the
+    target are not checked, because they may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

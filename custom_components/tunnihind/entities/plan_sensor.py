@@ -80,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A sensor for one value of a plan's window. While the plan has no window, the sensor's state is unknown."""
+    """A sensor for one value of a plan's window. While the plan has no window, the sensor has no value."""
 
     @property
     @override
@@ -106,11 +106,11 @@ class PlanStatusSensor(PlanSensorWithoutPrice[Status]):
 
 
 type _WindowAt = tuple[Decision, int]
-"""A plan's decision, and an instant in UTC seconds."""
+"""A plan's window, and the present instant in UTC seconds."""
 
 
 def _until_it_runs(at: _WindowAt) -> int:
-    """Return the minutes until the window or its next piece begins. While a piece runs, return 0."""
+    """Return the minutes until the window or its next piece begins, or 0 while a piece runs and after the window."""
     window, now = at
     return max(0, min((start for start, end in window.pieces if now < end), default=now) - now) // _MINUTE_S
 
@@ -137,9 +137,8 @@ WINDOW_TIMES: Final = tuple(
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     """A sensor for the minutes until a plan's window or its next piece begins, or for the minutes left in the window.
 
-    While the plan has no window, the sensor's state is unknown. The state is updated every quarter-hour, and when
-    prices or plans change. To show a countdown in seconds, a dashboard can use the sensors for the start and the end of
-    the window.
+    While the plan has no window, the sensor has no value. The value is updated every quarter-hour, and when prices or
+    plans change.
     """
 
     @property

@@ -23,15 +23,14 @@ from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most 384 prices: four
-# days of quarter-hours. That list takes about 20 kB. Both lists of the sensor `price_list` together take less than
-# 100 kB.
+# days of quarter-hours. The list takes about 20 kB.
 MAX_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
 def _times(first: Period | None, last: Period | None) -> Attributes:
-    """Return the start of `first` and the end of `last` as attributes in Tallinn time."""
+    """Return the start of `first` and the end of `last` in Tallinn time, or no attributes if one of them is None."""
     if first is None or last is None:
         return {}
     return iso_bounds(first.start, last.end)
@@ -146,7 +145,7 @@ def _list(prices: PricesNow) -> Attributes:
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
-    Until all prices of the day are published, the states of the day's sensors are unknown.
+    Until all prices of the day are published, the day's sensors have no value.
     """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
