@@ -28,7 +28,7 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """Recorded as the source of a price that the operator gave."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""If a price is recorded with one of these sources, a price from one source alone never replaces it."""
+"""A price from one source alone never replaces a price that is recorded with one of these sources."""
 
 _SPAN_S: Final = 400 * DAY_S
 """One transaction adds the prices of at most this many seconds, so that memory use stays small."""
@@ -86,10 +86,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections, and return the numbers of new, corrected and unchanged prices.
 
-        Each transaction stores the prices of at most 400 days. After an error, the prices of finished transactions stay
-        stored. If the server first sees a price after the price's period has begun, the price counts as known from the
-        publication time of its delivery day. A correction counts as known from the instant at which the server first
-        saw the correction. Raises StoreError.
+        Each transaction stores the prices of at most 400 days. If the server first sees a price after the price's
+        period has begun, the price counts as known from the publication time of its delivery day. A correction counts
+        as known from the instant at which the server first saw the correction. Raises StoreError.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -106,7 +105,7 @@ class PriceBook:
     ) -> PriceArchive:
         """Return all versions of the prices of `zones` for periods that begin in [since_ts, before_ts).
 
-        If `since_ts` is None, the result begins with the oldest price. Raises StoreError.
+        Raises StoreError.
         """
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}

@@ -104,7 +104,7 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows as objects, and deletes damaged rows.
+    """Reads a table's rows as objects, and logs or deletes damaged rows.
 
     Many rows are turned into objects at a time, because this is much faster than one row at a time.
     """

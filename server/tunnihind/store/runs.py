@@ -53,10 +53,9 @@ _AT_ONCE: Final = 1000
 class RunBook:
     """The stored forecast runs.
 
-    Most runs repeat the forecast of an earlier run. The earlier run's id is then stored in place of the percentiles and
-    inputs. If only percentiles in the first hour differ, the percentiles up to the last difference are stored with this
-    id. In a run of quarters, the first hour may differ because a quarter's forecast also depends on the previous hour,
-    which the run does not contain.
+    Most runs repeat the forecast of an earlier run, except perhaps in the first hour. Such a run is stored as the id of
+    the earlier run, with the percentiles up to the last difference. The first hour of a run of quarters may differ
+    because a quarter's forecast also depends on the previous hour, which the run does not contain.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -219,7 +218,6 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Unpack a row of the table `runs`. Raises ValueError or RecursionError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -307,7 +305,6 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return the scenarios that a row stores. Raises ValueError if the row is damaged."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")

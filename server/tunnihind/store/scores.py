@@ -55,8 +55,8 @@ class ScoreBook:
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
 
-        The scores of days replace stored scores for the same days of issue. The scores of windows and months replace
-        all stored scores of windows and months.
+        The scores of days replace the stored scores for the same days of issue. The scores of windows and months
+        replace all earlier ones of the zone.
         """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
@@ -127,7 +127,6 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores that a row stores. Raises ValueError if the row is damaged."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -241,7 +240,6 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> Next24Hours:
-    """Return the forecast that a row stores. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 

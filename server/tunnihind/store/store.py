@@ -56,9 +56,8 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        If `since_ts` is None, return all prices and covariate forecasts. `superseded` returns True for the covariate
-        forecasts to leave out. If one of the other covariate forecasts is damaged, all sound ones are returned, even
-        superseded ones. Raises StoreError.
+        `superseded` returns True for the covariate forecasts to leave out. If one of the other covariate forecasts is
+        damaged, all sound ones are returned, even superseded ones. Raises StoreError.
         """
         return Archive(
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)

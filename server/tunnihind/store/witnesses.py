@@ -116,7 +116,7 @@ def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterat
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Return all zones, the first day and the last day as text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return the zones, the first day and the last day as text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
@@ -134,7 +134,6 @@ class _WitnessRow(Shape):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    """Return the witness that a row stores. Raises ValueError or RecursionError if the row is damaged."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])

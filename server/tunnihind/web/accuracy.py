@@ -95,8 +95,7 @@ class Bar:
 class BarChart:
     """A chart with a group of bars for each month.
 
-    `target` is the y coordinate of the line that marks the target value, in thousandths of the plot's height. If there
-    is no such line, `target` is None.
+    If a line marks a target value, `target` is the y coordinate of the line in thousandths of the plot's height.
     """
 
     name: str
@@ -108,13 +107,12 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """The figures of the accuracy page about price forecasts.
+    """The accuracy page's figures about price forecasts.
 
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
-    month's scores, the newest month first. `window` has the scores of the last 30 or 90 days. `week` is the saving of
-    plans within seven days as a fraction of the saving with perfect foresight, also for the last 30 or 90 days. If
-    there are no such scores, `window` and `week` are None. `years` lists the years in which the server's forecasts were
-    scored, the newest first.
+    month's scores, the newest month first. `window` has the scores of the last 30 or 90 days. `week` has the shares of
+    the ideal saving that plans within seven days reached in the same time. If there are no such scores, `window` and
+    `week` are None. `years` lists the years with scores of the server's forecasts, the newest year first.
     """
 
     is_backtest: bool
@@ -131,7 +129,7 @@ def days_scored(hours: int) -> int:
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
-    """Return the figures of the accuracy page for the reader's `options`.
+    """Return the accuracy page's figures about price forecasts.
 
     If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """

@@ -79,7 +79,6 @@ def days_from(
 
 
 def _relative_day(day: date, today: date) -> DayName:
-    """Return "today" or "tomorrow". For any other day, return an empty string."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -144,11 +143,11 @@ def _mean_range(
     """Return the likely range of a day's mean price. If no price of the day is a forecast, return None.
 
     If the price paths cover all forecast hours, the range goes from p10 to p90 of the paths' mean prices for the day.
-    This range is widened if the mean price on the page lies outside it, because the page's mean price is computed from
-    medians.
+    The page shows a mean price that is computed from medians. If this mean price lies outside the range, the range is
+    widened to include it.
 
-    Otherwise, the lower bound is the mean price with the p10 of each forecast, and the upper bound is the mean price
-    with the p90 of each forecast. This range is too wide, because the errors of the hours partly cancel each other out.
+    If the price paths don't cover all forecast hours, the bounds are the mean prices with the p10 and with the p90 of
+    each forecast. This range is too wide, because the errors of the hours partly cancel each other out.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -198,8 +197,8 @@ class GridRow:
     """One day of the calendar.
 
     `is_whole` is true if the day has enough periods for a mean price. `clock_hours` has the cells of each hour from 0
-    to 23 on the reader's clock. An hour without prices, or skipped in spring, has no cell. The hour that is repeated in
-    autumn has two cells.
+    to 23 on the reader's clock. An hour has no cell if it has no price or is skipped in spring. The hour that is
+    repeated in autumn has two cells.
     """
 
     day: date
