@@ -13,7 +13,7 @@ REGIONS: Final = {
     "se4": "se",
     "pl": "pl",
 }
-"""The region of each zone from which a covariate may come."""
+"""Maps the zones in the names of covariates to their regions."""
 
 type Drives = Literal["wind", "load"]
 

@@ -1,4 +1,4 @@
-"""Packs arrays of numbers and strings into bytes, and unpacks them.
+"""Packs strings and arrays of numbers into bytes, and unpacks them.
 
 The bytes are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
 stored as differences between neighbours, because differences compress better than the numbers themselves.

@@ -80,8 +80,8 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables. Raises SchemaError as `current` does.
 
-    This version can't read the tables of an older version before they are upgraded. It can read the tables of a newer
-    version if they have all columns of `schema`, and if no newer migration has set `readable_since`.
+    This version can't read the tables of an older version before they are upgraded. This version can read the tables
+    of a newer version if they have all columns of `schema`, and if no newer migration has set `readable_since`.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -183,7 +183,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and _records_newest_migration(connection):
-            return  # nothing is left to do, because another process may have just upgraded the tables
+            return  # another process may have upgraded the tables while this process waited
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)
