@@ -1,4 +1,4 @@
-"""The places and the weather variables that matter for prices."""
+"""The places and the variables for which weather forecasts are requested."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -13,14 +13,14 @@ REGIONS: Final = {
     "se4": "se",
     "pl": "pl",
 }
-"""The region of the power system to which each zone belongs."""
+"""Maps the zones in the names of covariates to their regions."""
 
 type Drives = Literal["wind", "load"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
-    """A place whose weather is requested. The coordinates are degrees north and east (WGS 84).
+    """A place whose weather forecasts are requested. The coordinates are degrees north and east (WGS 84).
 
     If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has many consumers and many
     rooftop solar panels.
@@ -35,7 +35,7 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The place's name, such as `ee_west`. The names of stored series contain it."""
+        """The name of the place in the names of covariates, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
@@ -43,7 +43,7 @@ class WeatherPoint:
 class WeatherVariable:
     """A weather variable with its name at Open-Meteo, its unit, and its lowest and highest possible values.
 
-    If `past_hour_mean` is true, each value is the mean of the hour that ends at the value's instant.
+    If `past_hour_mean` is true, each value from Open-Meteo is the mean of the hour that ends at the value's instant.
     """
 
     name: str
@@ -80,17 +80,14 @@ POINTS: Final = (
 _WIND, _TEMPERATURE, _ = VARIABLES
 
 SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
-"""The weather variables whose forecasts are scored, each with the kind of place where its forecasts are scored."""
+"""The scored weather variables, each with the `drives` of the places at which its forecasts are scored."""
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region that have wind farms (`wind`) or many consumers (`load`).
-
-    Their weather influences the zone's price more than the weather of other regions.
-    """
+    """Return the places in a zone's region that have wind farms (`wind`) or many consumers (`load`)."""
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:
-    """Return the name of a stored series, such as `wind_speed_100m@ee_west`."""
+    """Return the name of a covariate, such as `wind_speed_100m@ee_west`."""
     return f"{variable.name}@{point.name}"

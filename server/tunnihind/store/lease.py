@@ -1,9 +1,9 @@
-"""Makes sure that only one of the servers that share a database runs the pipeline.
+"""Lets only one process at a time run the pipeline on a database.
 
-The lease is a row in the table `leases`, and contains its holder's token. Every few seconds, the holder writes the time
-of the database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write
-of the pipeline is kept only if the lease still contains the writer's token (`Lease.require`). A frozen holder can write
-nothing more after another process has taken over the lease.
+The lease is a row in the table `leases` with the holder's token. Every few seconds, the holder writes the time of the
+database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write of the
+pipeline is kept only if the lease still contains the writer's token (`Lease.require`). So a holder that was frozen can
+store nothing after another process has taken over the lease.
 """
 
 import os
@@ -28,16 +28,15 @@ BEAT_EVERY_S: Final = 3.0
 """The seconds between two renewals of the lease by its holder."""
 
 LOOK_EVERY_S: Final = 1.0
-"""The seconds between two checks by another server whether the holder has renewed the lease. While the holder is alive,
-a check writes nothing."""
+"""The seconds between two checks of the lease by a server that stands by."""
 
 EXPIRES_AFTER_S: Final = 10
 """A holder counts as dead if it has not renewed the lease for this many seconds. In this time, a living holder would
 have renewed the lease three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Before a process takes over the lease of a holder that may be alive, the process must itself have seen no renewal for
-this many seconds. Therefore a holder keeps its lease even if a clock is set forward."""
+"""If a holder may be alive, a process waits at least this many seconds for a renewal before it takes over the lease.
+So a living holder keeps its lease even if the database's clock is set forward."""
 
 _NAME: Final = "pipeline"
 """The primary key of the lease's row."""
@@ -72,7 +71,7 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """A lease that one process may hold. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
+    """Claims, renews and releases the pipeline's lease. To keep it, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(self, database: Database, *, steady: Callable[[], float] = time.monotonic) -> None:
         """`steady` is a monotonic clock in seconds."""
@@ -92,15 +91,16 @@ class Lease:
     def is_certainly_held(self) -> bool:
         """True if this process certainly still holds the lease.
 
-        If a database file is out of reach, no process can take over the lease. If a database server is out of reach for
-        this process, another process may still reach the server and take over the lease.
+        If the database is a file, the lease is certain until `claim` returns False. If the database is on a server, the
+        lease is certain for `EXPIRES_AFTER_S` seconds after each renewal: another process may reach the server when
+        this process can't.
         """
         if self._beaten_at is None:
             return False
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or renew the lease, and return whether this process holds it. Raises StoreError.
+        """Try to take or renew the lease, and return whether this process holds it. Raises StoreError.
 
         If `release` has been called, return False.
         """
@@ -110,22 +110,22 @@ class Lease:
     def require(self, connection: Connection) -> None:
         """Make sure that this process still holds the lease. Raises LeaseLost.
 
-        Call this method at the end of a transaction. Until the transaction has ended, no process can take over the
-        lease.
+        Call this method at the end of a transaction. After the call, no process can take over the lease until the
+        transaction has ended.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:
             raise LeaseLost("another server runs the pipeline, so this server's last write is not kept")
 
     def release(self) -> None:
-        """Give up the lease for good. Raises StoreError."""
+        """Give up the lease. After this call, `claim` always returns False. Raises StoreError."""
         with self._turn:
             self._is_given_up, self._beaten_at = True, None
             with self._database.writing_beside() as connection:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
-        """Return the recorded holder of the lease, even if the holder is dead. Raises StoreError."""
+        """Return the recorded holder, even if it is dead. If no holder is recorded, return None. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -150,10 +150,9 @@ class Lease:
         return self._rows.first(connection, table.c.name == _NAME)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write this process's token and the time into the lease's row.
+        """Try to record this process as the lease's holder, and return whether it was recorded.
 
-        If the lease has changed since it was read, return False. If the lease was another process's, and the write had
-        to wait for more than `_MAX_WAITED_S` seconds, return False too.
+        If the lease was renewed or taken over after `held` was read, nothing is recorded.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
@@ -170,14 +169,14 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": _NAME, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # A lease holder on this machine is dead if its process has ended. If the database is on a server, a lease
-        # holder may run on another machine with the same name.
+        # The process id is checked only if the database is a file, because processes on several machines with the same
+        # name may share a database server.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # `beat_ts` is not used here, because a clock that was set back would make a dead holder seem alive.
+        # A recent `beat_ts` does not prove that the holder is alive: the database's clock may have been set back.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:

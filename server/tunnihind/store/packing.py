@@ -1,7 +1,7 @@
-"""Packs arrays of hourly or quarter-hourly values into bytes.
+"""Packs strings and arrays of numbers into bytes, and unpacks them.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. Compressed differences
-between neighbouring values take a fifth of the space of the values themselves.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
+stored as differences between neighbours, because differences compress better than the numbers themselves.
 """
 
 import zlib
@@ -21,7 +21,8 @@ _LEVEL: Final = 9
 """zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Most covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
+"""One of these factors turns the values of most covariates into whole numbers. Most values have at most two decimals or
+are means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -29,7 +30,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""The highest price in EUR/MWh that can be packed. This price is far above any market's cap."""
+"""The highest price in EUR/MWh that can be packed, far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
@@ -49,7 +50,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
     """Unpack the result of `pack_hundredths` into a one-dimensional array.
 
-    Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "inputs".
+    Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "figures".
     """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
@@ -59,7 +60,10 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Unpack p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in number."""
+    """Unpack p10, p50 and p90.
+
+    Raises ValueError if they are damaged, differ in number, cross, or contain NaN or a price beyond ±`HIGHEST_PRICE`.
+    """
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
@@ -72,8 +76,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    The values are multiplied by the scale, and stored as short integers. If no scale fits all values, the values are
-    stored in single precision, and the scale is 0.
+    The values are multiplied by the scale and stored as 16-bit integers. If no scale turns all values into such
+    integers, the values are stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -107,8 +111,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # Single precision holds short integers exactly, so the quotient of a short integer and the scale is correctly
-    # rounded.
+    # 16-bit integers are exact in single precision, so these quotients equal the values that were packed.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -128,7 +131,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 
 
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
-    """Return the difference of each number from the number before it.
+    """Return the difference of each number from the number before it, and of the first number from 0.
 
     If a difference overflows, the sum of the differences overflows too, so the number is still restored.
     """
@@ -138,7 +141,7 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 def _packed(numbers: NDArray[Any]) -> bytes:
     """Compress numbers, with the least significant bytes of all numbers first and the most significant bytes last.
 
-    The most significant bytes of most numbers are equal, and equal bytes side by side compress well.
+    Most numbers have the same most significant byte, and equal bytes side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 

@@ -1,4 +1,4 @@
-"""Stores every version of each price."""
+"""Stores prices. A price that is corrected stays stored as an older version."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +28,7 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """Recorded as the source of a price that the operator gave."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""Prices from these sources are never replaced by a price from one source alone."""
+"""A price from one source alone never replaces a price that is recorded with one of these sources."""
 
 _SPAN_S: Final = 400 * DAY_S
 """One transaction adds the prices of at most this many seconds, so that memory use stays small."""
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A version of a price in EUR/MWh, and its source.
+    """A version of a price in EUR/MWh without VAT, and the source of this version.
 
     The server first saw this version of the price at `seen_ts`. Only forecasts issued at `known_ts` or later may use
     this version.
@@ -84,11 +84,11 @@ class PriceBook:
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
-        """Store new prices and corrections. Each transaction stores the prices of at most 400 days. Raises StoreError.
+        """Store new prices and corrections, and return the numbers of new, corrected and unchanged prices.
 
-        If the server first sees a price after the price's period has begun, the price counts as known from the
-        publication time of its delivery day. A correction counts as known from the instant at which the server first
-        saw the correction.
+        Each transaction stores the prices of at most 400 days. If the server first sees a price after the price's
+        period has begun, the price counts as known from the publication time of its delivery day. A correction counts
+        as known from the instant at which the server first saw the correction. Raises StoreError.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -133,18 +133,21 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Map each zone and delivery day with unconfirmed prices to the source of these prices. Raises StoreError."""
+        """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
+
+        Only periods that begin in [first_ts, last_ts] count.
+        """
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete wrong prices of a zone, the zone's runs, and the forecasts of past days that may have used the prices.
+        """Delete a zone's prices that `sources` gave and that the server first saw at `since_ts` or later.
 
-        Only prices that `sources` gave, and that the server first saw at `since_ts` or later, are deleted. If `span` is
-        given, only prices whose periods begin in `span` are deleted. Only runs made at `since_ts` or later are deleted.
-        Raises StoreError.
+        If `span` is given, delete only prices whose periods begin within `span` (start, end). Also delete the zone's
+        runs made at `since_ts` or later, and all forecasts of past days that may have used the deleted prices. `at` is
+        recorded as the instant of the change. Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

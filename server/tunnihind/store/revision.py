@@ -15,7 +15,7 @@ from tunnihind.store.schema import metadata, state
 _LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0001"
-"""The newest migration. Migrations are numbered in their order."""
+"""The number of the newest migration. Migrations are applied in the order of their numbers."""
 _STEP: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
@@ -23,12 +23,12 @@ _NEVER: Final = "9999"
 _MAX_NAMED: Final = 3
 """An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""Every version has these tables, and hardly any other program has them. An `alembic_version` proves less, because
-other programs use Alembic too."""
+"""Every version of Tunnihind has these tables, and hardly any other program has them. The table `alembic_version`
+proves less, because other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the last migration that was applied to a database. If the database is empty, return None.
+    """Return the number of the last migration that was applied. If the database has no tables yet, return None.
 
     Raises SchemaError if the tables belong to another program, or if the last migration can't be determined.
     """
@@ -59,12 +59,10 @@ def is_current(database: Database) -> bool:
 
 
 def _records_newest_migration(connection: Connection) -> bool:
-    """Return whether the database records the newest migration as applied."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
 def _record_current(connection: Connection) -> None:
-    """Record in the database that the newest migration is applied."""
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
@@ -80,10 +78,10 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version of Tunnihind can read the tables correctly.
+    """Return whether this version of Tunnihind can read the tables. Raises SchemaError as `current` does.
 
-    If a newer version of Tunnihind has only added columns, this version can still read the tables. If a migration
-    changes the meaning of existing data, it has to set `readable_since`, because the columns don't show such a change.
+    This version can't read the tables of an older version before they are upgraded. This version can read the tables
+    of a newer version if they have all columns of `schema`, and if no newer migration has set `readable_since`.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -92,7 +90,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether only a newer version of Tunnihind can read the tables."""
+    """Return whether only a newer version of Tunnihind can read the tables. Raises SchemaError as `current` does."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
@@ -185,7 +183,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and _records_newest_migration(connection):
-            return  # another process has already upgraded the tables
+            return  # another process may have upgraded the tables while this process waited
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)

@@ -1,7 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column, and a faulty disk or a person may damage a database file. So `TableRows` checks
-each row against a `Shape`, which defines the allowed values of each column.
+SQLite hardly checks the values of columns, and a faulty disk or a person may damage a database file. So `TableRows`
+checks each row against a `Shape`, which defines the allowed values of each column.
 """
 
 import json
@@ -25,10 +25,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. Even a clock that is decades wrong shows a time between `EARLIEST` and `LATEST`."""
+"""2100-01-01T00:00:00Z. A stored instant before `EARLIEST` or after `LATEST` counts as damaged. Even a clock that is
+decades wrong shows a time between them."""
 
 YEARS: Final = range(2000, 2060)
-"""The years of the delivery days and hours that are accepted. An array of all hours of these years fits into memory."""
+"""Stored days and hours outside these years count as damaged, so that an array of all hours fits into memory."""
 
 FIRST_HOUR: Final = 946_684_800
 END_HOUR: Final = 2_840_140_800
@@ -38,28 +39,27 @@ type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
 """The instant of an event in unix seconds UTC."""
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
-"""The start of a period that has a value, in unix seconds UTC."""
+"""The start of a period in unix seconds UTC."""
 
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
 """The length of a period in seconds."""
 
 type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
-"""A string that every database system can store."""
+"""A string without the character U+0000, because PostgreSQL can't store this character."""
 
 type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-"""A whole number for a column of four bytes."""
+"""A whole number, 0 or higher, that fits into a column of four bytes."""
 
 type Cells = Mapping[str, Any]
-"""Maps the names of the columns to the values of a damaged row. The values are as the database stores them."""
+"""The values of a damaged row by the name of the column, as the database stores them."""
 
 DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""With this option, a database server sends rows in batches rather than all at once. SQLite always reads rows in
-batches."""
+"""With this option, a database server sends rows in batches rather than all at once."""
 _MAX_NAMED: Final = 20
-"""At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
+"""At most this many damaged rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
@@ -68,7 +68,7 @@ class Shape(msgspec.Struct, array_like=True, gc=False):
 
 
 class DamageLog:
-    """The damaged rows that were found in a database, a line for each row. Each line is logged once."""
+    """Lines of text about the damaged rows of a database. Each line is logged once."""
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[str, None]] = {}
@@ -78,7 +78,10 @@ class DamageLog:
         return chain.from_iterable([*lines] for lines in [*self._lines.values()])
 
     def note(self, table: str, key: str, problem: str) -> None:
-        """Log a damaged row that has not been logged yet. After 20 rows of a table, only say that there are more."""
+        """Log a damaged row, unless it has been logged already.
+
+        After 20 damaged rows of a table, log once that more rows are damaged.
+        """
         line = f"the row of {table} with {key} is damaged: {problem}"
         with self._lock:
             lines = self._lines.setdefault(table, {})
@@ -91,25 +94,25 @@ class DamageLog:
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Parse a JSON document. Raises ValueError or RecursionError if the document is invalid or does not fit `shape`."""
+    """Return a JSON document as the type `shape`. Raises ValueError or RecursionError if this is impossible."""
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
 def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
-    """Return a function that takes rows and calls `make` for each row."""
+    """Return a function that turns rows into objects by calling `make` for each row."""
     return lambda rows: map(make, rows)
 
 
 class TableRows[Row: Shape, Found]:
-    """Reads a table's rows.
+    """Reads a table's rows as objects, and logs or deletes damaged rows.
 
-    Turns many rows at a time into objects, because this is much faster than one row at a time.
+    Many rows are turned into objects at a time, because this is much faster than one row at a time.
     """
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """`make` turns rows into objects. If a row is damaged, `make` raises one of the errors in `DAMAGE`."""
+        """`make` turns rows into objects. If a row is damaged, `make` must raise one of the errors in `DAMAGE`."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
@@ -150,7 +153,7 @@ class TableRows[Row: Shape, Found]:
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
-        """Log a damaged row, unless it has been logged already. `key` is the row's primary key in words."""
+        """Log a damaged row as `DamageLog.note` does. `key` is the row's primary key in words."""
         self._damage.note(self.table.name, key, problem)
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
@@ -159,7 +162,7 @@ class TableRows[Row: Shape, Found]:
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
     def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
-        """Delete the damaged rows, and return them."""
+        """Log and delete the damaged rows, and return them."""
         damaged = self.damaged(connection, *where)
         for cells in damaged:
             key = (

@@ -1,4 +1,4 @@
-"""Stores every forecast run exactly as it was issued, and the scenarios of each zone's newest run."""
+"""Stores forecast runs exactly as they were issued, and the newest scenarios of each zone."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,19 +45,17 @@ type _Rows = TableRows[_RunRow, _StoredRun]
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
-"""One more than the highest id. A PostgreSQL sequence would ignore copied rows, which keep their ids."""
+"""One more than the highest id. A PostgreSQL sequence could give the id of a copied row to a new row."""
 _AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
 
 class RunBook:
-    """The stored forecast runs. Stored runs never change.
+    """The stored forecast runs.
 
-    Most runs repeat the forecast of an earlier run. If a run repeats an earlier run, the earlier run's id is stored in
-    place of the percentiles and inputs. If a run differs from an earlier run only in the first hour, the run's periods
-    up to the last difference are stored with the earlier run's id. The first hour of a run of quarters may differ from
-    an earlier run, because a quarter's forecast also depends on the previous hour, and a run has no hour before its
-    first.
+    Most runs repeat the forecast of an earlier run, except perhaps in the first hour. Such a run is stored as the id of
+    the earlier run, with the percentiles up to the last difference. The first hour of a run of quarters may differ
+    because a quarter's forecast also depends on the previous hour, which the run does not contain.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -82,7 +80,10 @@ class RunBook:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series. Leave out runs made after `as_of`, if it is given. Raises StoreError."""
+        """Return the newest run of a series. If there is no run, return None. Raises StoreError.
+
+        If `as_of` is given, runs made after `as_of` are left out.
+        """
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -91,16 +92,20 @@ class RunBook:
         return None
 
     def since(self, of: SeriesKey, made_at: int, as_of: int | None = None) -> list[Run]:
-        """Return the runs of a series that were made from `made_at` to `as_of`, newest first. Raises StoreError."""
+        """Return the runs of a series that were made from `made_at` on, newest first. Raises StoreError.
+
+        If `as_of` is given, runs made after `as_of` are left out.
+        """
         wanted = _made(of, made_at, as_of)
         with self._database.reading() as connection:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
+        """Delete runs, and return the number of deleted runs. Raises StoreError.
 
-        If kept runs repeat a deleted run, the first of them then stores the whole forecast. Raises StoreError.
+        `superfluous` gets the instants at which runs were made, and returns the instants of the runs to delete. If kept
+        runs repeat a deleted run, the first of these kept runs then stores the whole forecast.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -110,19 +115,16 @@ class RunBook:
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
-        """Store the model's newest backtest score of a series in place of the earlier score. Raises StoreError."""
+        """Store the backtest score of a series in place of the earlier score. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
     def score(self, of: SeriesKey) -> BacktestScore | None:
-        """Return the model's newest backtest score of a series. Raises StoreError."""
+        """Return the stored backtest score of a series, or None if there is no score. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_score_key(of), BacktestScore | None)
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run with the zone and step of `like`.
-
-        If the newest run repeats an earlier run, return the earlier run.
-        """
+        """Return the newest run with the zone and step of `like`, or the earlier run that the newest run repeats."""
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -153,7 +155,7 @@ class _InFull(NamedTuple):
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of the row that stores a run. If the run repeats `earlier`, the row refers to `earlier`."""
+    """Return the values of the row that stores a run. If the run repeats `earlier`, the row has the id of `earlier`."""
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, said)
@@ -174,8 +176,8 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 def _new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    `again` is an earlier run's forecast for the periods of `run`. If it is None, or if `run` differs from `again` in
-    anything but the first hour, return None.
+    `again` is an earlier run's forecast for the periods of `run`. If `again` is None, or if `run` differs from `again`
+    in anything but the percentiles of the first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -200,8 +202,9 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
-    If the row stores a complete run, `in_full` is the run. If the run repeats an earlier run, `repeats` is the earlier
-    run's id, and `new` has the percentiles of the periods up to the last period that differs from the earlier run.
+    If the row stores a complete run, `in_full` is the run, and `repeats` and `new` are None. Otherwise, `in_full` is
+    None, and `repeats` is the id of the earlier run that the run repeats. `new` then has p10, p50 and p90 of the
+    periods up to the last period that differs from the earlier run.
     """
 
     id: int
@@ -215,7 +218,6 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Unpack a row of the table `runs`. Raises ValueError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -245,7 +247,7 @@ class _RunRow(Shape):
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
     """Map the id of each row to its complete run, in the order of `rows`.
 
-    Rows that repeat a missing or changed run are left out.
+    If a row repeats a run that is missing or changed, the row is left out.
     """
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
@@ -290,7 +292,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone. If there are no scenarios, return None. Raises StoreError."""
+        """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 
@@ -303,7 +305,6 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return the scenarios that a row stores. Raises ValueError if the row is damaged."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")

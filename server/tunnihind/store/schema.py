@@ -23,8 +23,8 @@ prices: Final = Table(
     sqlite_with_rowid=False,
 )
 """A version of a price. The server first saw the version at `seen_ts`. A forecast may use the version if the forecast
-is issued at `known_ts` or later. A correction is a row with a later `seen_ts`. `source` is a source's name, `agreed` if
-a second source gave the same price, or `import` if the operator gave it."""
+is issued at `known_ts` or later. A correction is a row with a later `seen_ts`. `source` is the name of the only source
+that gave the price, `agreed` if two sources gave it, or `import` if the operator gave it."""
 
 witnesses: Final = Table(
     "witnesses",
@@ -38,8 +38,7 @@ witnesses: Final = Table(
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
 )
-"""A source's last complete prices of a delivery day (JSON list). If the source's newest answer is held back, `reason`
-and `detail` state the reason."""
+"""A witness, with the fields of `witnesses.Witness`. `prices` is a JSON list."""
 
 covariates: Final = Table(
     "covariates",
@@ -52,8 +51,7 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""A covariate as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`).
-"""
+"""One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of `packing.pack_series`."""
 
 runs: Final = Table(
     "runs",
@@ -85,7 +83,7 @@ scenarios: Final = Table(
     Column("start_ts", BigInteger, nullable=False),
     Column("paths", LargeBinary, nullable=False),
 )
-"""The price paths of a zone's newest run of hours."""
+"""The newest price paths of a zone (`run.Scenarios`)."""
 
 backtest_forecasts: Final = Table(
     "backtest_forecasts",
@@ -99,7 +97,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast of 24 hours, as of a past instant (`backtest.Next24Hours`)."""
+"""A model's forecast as of a past instant (`backtest.Next24Hours`)."""
 
 day_scores: Final = Table(
     "day_scores",
@@ -112,7 +110,7 @@ day_scores: Final = Table(
     Column("figures", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The scores of a forecast for one delivery day, issued some days ahead."""
+"""The scores of one forecast of a delivery day (`live_scores.DayScores`)."""
 
 source_health: Final = Table(
     "source_health",
@@ -125,8 +123,7 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""Each source's last success, and its last failure since then. `failures` counts the failures since the last success.
-`fault` and `status` are the kind and the HTTP status of the last failure. A success clears both."""
+"""The last success of a source, and the last failure since then (`health.SourceHealth`)."""
 
 leases: Final = Table(
     "leases",
@@ -145,4 +142,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts, each with a key and a JSON value (see `state.StateBook`)."""
+"""A fact, with its key and its JSON value (see `state.StateBook`)."""

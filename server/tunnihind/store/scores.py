@@ -1,8 +1,7 @@
 """Stores the scores of served forecasts, and the forecasts that the model makes for past days.
 
-Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
-data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
-the transaction also deletes that forecast.
+Forecasts of past days are kept, so that a new backtest score needs only a few new forecasts. If a transaction adds data
+that a stored forecast should have used, the transaction also deletes the forecast.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,7 +53,11 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores, and replace the stored scores for the same days of issue. Raises StoreError."""
+        """Store a zone's scores. Raises StoreError.
+
+        The scores of days replace the stored scores for the same days of issue. The scores of windows and months
+        replace all earlier ones of the zone.
+        """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -68,13 +71,13 @@ class ScoreBook:
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
         """Return the scores of a zone's forecasts for the last 7, 30 and 90 delivery days.
 
-        If no forecast has been scored yet, return an empty tuple. Raises StoreError.
+        If no scores are stored, return an empty tuple. Raises StoreError.
         """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
     def months(self, zone: Zone) -> ScoresByMonth:
-        """Return the monthly scores of a zone's forecasts. Raises StoreError."""
+        """Return the scores of a zone's forecasts by month. Raises StoreError."""
         found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
         return found or NO_SCORES_BY_MONTH
 
@@ -124,7 +127,6 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores that a row stores. Raises ValueError if the row is damaged."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -184,8 +186,8 @@ class BacktestBook:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
         Also delete the zone's forecasts by other models, and the zone's old forecasts. `past` is the value that
-        `state_of_past` returned before the forecasts were made. If prices or covariates have changed since `past` was
-        read, nothing is stored or deleted. Raises StoreError.
+        `state_of_past` returned before the forecasts were made. If `forecasts` is empty, or if prices or covariates
+        have changed since then, nothing is stored or deleted. Raises StoreError.
         """
         rows = [
             {
@@ -213,7 +215,7 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return the time at which a model was last scored on a zone's prices. Raises StoreError.
+        """Return the instant at which a model was last scored on a zone's prices. Raises StoreError.
 
         If the model was never scored, or if another model was scored later, return None.
         """
@@ -222,7 +224,7 @@ class BacktestBook:
         return at if isinstance(at, int) else None
 
     def record_scored(self, model: str, zone: Zone, at: int) -> None:
-        """Record the time at which a model was scored on a zone's prices. Raises StoreError."""
+        """Record `at` as the instant at which a model was last scored on a zone's prices. Raises StoreError."""
         self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
 
 
@@ -238,7 +240,6 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> Next24Hours:
-    """Return the forecast that a row stores. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
@@ -247,7 +248,7 @@ def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None
     """Delete the forecasts of past days that were issued at `known_ts` or later.
 
     Each transaction that adds data known at `known_ts` must call this function. If `zone` is None, the forecasts of all
-    zones are deleted, because a forecast also uses the prices of neighbouring zones.
+    zones are deleted, because a forecast also uses data of other zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -43,7 +43,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact as the type `shape`, or None if it was never written or is damaged. Raises StoreError."""
+        """Return a fact as the type `shape`. If the fact is missing or damaged, return None. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -76,8 +76,8 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data.
 
-        If the served data have never changed, return an empty string. Raises StoreError. After a backup is restored,
-        two changes may have the same version, but never the same id.
+        After a backup is restored, two changes may have the same version, but never the same id. If no sound id is
+        stored, return an empty string. Raises StoreError.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
@@ -85,7 +85,8 @@ class StateBook:
     def last_refresh(self) -> int | None:
         """Return the instant at which the pipeline last processed a price source's answer. Raises StoreError.
 
-        An answer doesn't count if all its prices are held back because the source is off.
+        An answer doesn't count if all its prices are held back because the source is off. If no answer has been
+        processed, return None.
         """
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
@@ -102,18 +103,18 @@ class StateBook:
             self.write_served(_PRICE_SOURCES, list(names))
 
     def price_sources(self) -> list[str]:
-        """Return the names of the sources that the pipeline asks for prices. Raises StoreError."""
+        """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
         return found or []
 
     def stored_prices(self, connection: Connection, at: int) -> None:
-        """Record that this transaction changes prices."""
+        """Record that this transaction changes prices at the instant `at`."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
 
     def prices_stored_at(self) -> int | None:
-        """Return the instant at which the stored prices last changed. Raises StoreError."""
+        """Return the instant of the last change to prices, or None if no change is recorded. Raises StoreError."""
         found: int | None = self.read(_STORED, Instant)
         return found
 
@@ -123,11 +124,11 @@ class StateBook:
         self._count_up(connection, _KNOWLEDGE)
 
     def covariate_changes(self, connection: Connection) -> int:
-        """Return the number of changes to covariates so far."""
+        """Return a number that increases with every change to covariates."""
         return self._count(connection, _COVARIATES)
 
     def knowledge_changes(self, connection: Connection) -> int:
-        """Return the number of changes to prices and covariates so far."""
+        """Return a number that increases with every change to prices or covariates."""
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
@@ -144,7 +145,7 @@ class StateBook:
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether the database has no identity, not even a damaged identity. Raises StoreError."""
+        """Return whether the database has no identity. A damaged identity counts as an identity. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
@@ -168,8 +169,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # The unix time in seconds replaces a damaged count, because this time is higher than any earlier count.
-            # Clients compare counts to notice changes, so no count may occur twice.
+            # Clients compare counts to notice changes, so no count may occur twice. The unix time in seconds replaces a
+            # damaged count, because this time is higher than any earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -32,9 +32,9 @@ class Store:
     ) -> None:
         """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
-        If `is_replica` is true, a newer version of Tunnihind may have upgraded the tables, as long as this version can
-        still read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a
-        malformed address, SchemaError for unsuitable tables, and StoreError if the database can't be used.
+        If `read_only` and `is_replica` are true, the tables of a newer version of Tunnihind are accepted, as long as
+        this version can read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError
+        for a malformed address, SchemaError for unsuitable tables, and StoreError if the database can't be used.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -68,7 +68,11 @@ class Store:
         return Lease(self.database)
 
     def writing_lease(self) -> Lease:
-        """Return a new `Lease` for the pipeline. From now on, writes are kept only while this `Lease` is held."""
+        """Return a new `Lease` for the pipeline.
+
+        From now on, a transaction of `Database.writing` is kept only if this process holds the lease, and if this
+        version of Tunnihind can read the tables.
+        """
         lease = self.lease()
 
         def require(connection: Connection) -> None:
@@ -88,7 +92,7 @@ class Store:
             raise upgraded(self.database)
 
     def begin_writing(self) -> None:
-        """Reopen a read-only store for writing. Raises SettingsError, StoreError and SchemaError."""
+        """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
@@ -117,10 +121,10 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Map each zone and delivery day with unconfirmed prices to the source of these prices. Raises StoreError.
+        """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
         Only periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices, the result
-        is empty, because no other source could confirm the prices.
+        is empty, because no second source could confirm the prices.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

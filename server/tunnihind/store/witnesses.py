@@ -1,4 +1,4 @@
-"""Stores each source's last complete prices of each delivery day, and the reason if its newest answer is held back."""
+"""Stores witnesses, and describes held-back and unconfirmed prices in words."""
 
 import json
 from collections import defaultdict
@@ -20,11 +20,11 @@ from tunnihind.store.state import StateBook
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One source's answer for a zone's delivery day.
+    """One source's last prices for a zone's whole delivery day.
 
-    `prices` lists the hourly or quarter-hourly prices in EUR/MWh of the source's newest answer with possible prices
-    for the whole day. If there is no such answer, `prices` is empty. The source first gave `prices` at `since_ts`, and
-    last at `heard_ts`. If the newest answer is held back, `reason` and `detail` state the reason.
+    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had the whole day within the price limits,
+    `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
+    newest answer is held back, `reason` and `detail` state the reason.
     """
 
     source: str
@@ -51,7 +51,7 @@ class WitnessBook:
         self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
-        """Store witnesses. `is_news` is true if the held-back days have changed. Raises StoreError."""
+        """Store witnesses. If `is_news` is true, record that the served data have changed. Raises StoreError."""
         if not witnesses:
             return
         with self._database.writing() as connection:
@@ -68,7 +68,10 @@ class WitnessBook:
         return self._read(table.c.day.between(first, last))
 
     def held(self, first: date | None = None) -> list[Witness]:
-        """Return the held-back answers for the days from `first` on, with the newest day first. Raises StoreError."""
+        """Return the witnesses with held-back answers, with the newest day first. Raises StoreError.
+
+        If `first` is given, witnesses for earlier delivery days are left out.
+        """
         where = [] if first is None else [table.c.day >= first]
         return [one for one in self._read(*where) if one.reason]
 
@@ -93,7 +96,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line of text for each source and each reason for which its prices are held back."""
+    """For each source and each reason, yield a line of text about the source's prices that are held back."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -113,7 +116,7 @@ def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterat
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Return zones and days as a short string, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return the zones, the first day and the last day as text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
@@ -131,7 +134,6 @@ class _WitnessRow(Shape):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    """Return the witness that a row stores. Raises ValueError if the row is damaged."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])

@@ -1,1 +1,1 @@
-"""The web pages of the server."""
+"""The server's web pages."""

@@ -26,9 +26,9 @@ _TARGET_COVERAGE: Final = 0.8
 _MONTH_DAYS: Final = 30
 _SIZE: Final = 1000
 _SERIES: Final = 3
-"""Each month has room for this many bars, so that all bars have the same width."""
+"""Each month has room for this many bars, so that the bars of all charts have the same width."""
 _BARS_SHARE: Final = 0.72
-"""The fraction of a month's width that the bars cover."""
+"""The fraction of a month's width that is kept for its bars."""
 _MIN_MONTHS: Final = 2
 """The chart has room for at least this many months, so that the bars of one month don't fill the chart."""
 _MAX_LABELS: Final = 4
@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class ComparedScore(NamedTuple):
-    """One kind of score for our forecast and for two naive forecasts. An unknown score is NaN."""
+    """One kind of score, for our forecast and for two naive forecasts. An unknown score is NaN."""
 
     forecast: float
     seven_day_mean: float
@@ -48,9 +48,9 @@ class Figures:
     """The scores of forecasts made a given number of days ahead.
 
     `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
-    of four-hour plans as a fraction of the greatest possible saving. `coverage` is the fraction of hours whose price
-    lies in the forecast's interval. `boiler` is the yearly saving of a boiler that follows the forecasts, in EUR
-    without VAT. `boiler_ideal` is the yearly saving of a boiler with perfect foresight.
+    of four-hour plans as a fraction of the saving with perfect foresight. `coverage` is the fraction of hours whose
+    price lies in the forecast's interval. `boiler` is the yearly saving of a boiler that follows a forecast, in EUR
+    without VAT. `boiler_ideal` is the same boiler's yearly saving with perfect foresight. An unknown figure is NaN.
     """
 
     days: int
@@ -79,9 +79,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a chart. Lengths are in thousandths of the plot's width and height.
+    """A bar of a chart. Positions and lengths are in thousandths of the plot's width and height.
 
-    The y axis points downwards. `series` is the bar's index within its month.
+    The y axis points downwards. `series` is the index of the bar's forecast in `ComparedScore`.
     """
 
     series: int
@@ -95,7 +95,7 @@ class Bar:
 class BarChart:
     """A chart with a group of bars for each month.
 
-    `target` is the y coordinate of the line that marks the target value, in thousandths of the plot's height.
+    If a line marks a target value, `target` is the y coordinate of the line in thousandths of the plot's height.
     """
 
     name: str
@@ -107,10 +107,12 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """All figures of the accuracy page.
+    """The accuracy page's figures about price forecasts.
 
-    `months` maps the first day of each month to the month's scores. The newest month comes first. `is_backtest` is true
-    if the figures come from the backtest.
+    `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
+    month's scores, the newest month first. `window` has the scores of the last 30 or 90 days. `week` has the shares of
+    the ideal saving that plans within seven days reached in the same time. If there are no such scores, `window` and
+    `week` are None. `years` lists the years with scores of the server's forecasts, the newest year first.
     """
 
     is_backtest: bool
@@ -122,12 +124,12 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Convert a number of scored hours to a number of delivery days."""
+    """Convert a number of scored hours to whole days, but at least one day if any hour is scored."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
-    """Return the figures of the accuracy page.
+    """Return the accuracy page's figures about price forecasts.
 
     If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """
@@ -154,7 +156,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
-    If no forecast of the last 30 days has been scored, return the scores of the last 90 days. If there are none either,
+    If the last 30 days have no scores, return the scores of the last 90 days. If these days have no scores either,
     return None.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]

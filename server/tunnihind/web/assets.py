@@ -1,6 +1,6 @@
 """Serves the pages' scripts, style sheets and pictures from memory.
 
-If the content of any file changes, the paths of all files change.
+If the content of any file changes, the addresses of all files change. So browsers may keep the files for ever.
 """
 
 import re
@@ -51,7 +51,10 @@ class Assets:
         return f"static/{self.digest}/{name}"
 
     def modules(self, name: str) -> list[str]:
-        """Return the names of all modules that a script imports, directly or indirectly."""
+        """Return the names of all modules that a script imports, directly or indirectly.
+
+        Raises KeyError for an unknown name.
+        """
         found: set[str] = set()
         waiting = [name]
         while waiting:
@@ -74,8 +77,7 @@ class Assets:
 def _served(name: str, body: bytes) -> bytes:
     """Remove comments and needless white space from a script. Compressed scripts then have about 40% fewer bytes.
 
-    Style sheets stay unchanged, because minified style sheets would be only 2 kB smaller, and the minifier rcssmin
-    wrongly joins selectors within `@container`.
+    Style sheets stay unchanged, because the minifier rcssmin wrongly joins selectors within `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
 

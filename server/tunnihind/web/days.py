@@ -16,7 +16,7 @@ from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 
 _LIKELY: Final = (0.1, 0.9)
-"""The percentiles of a likely range."""
+"""The levels of the percentiles that bound a likely range."""
 
 type DayName = Literal["today", "tomorrow", ""]
 type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
@@ -24,16 +24,16 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 
 @dataclass(frozen=True, slots=True)
 class DaySummary:
-    """One day of the reader's calendar, with its known periods.
+    """One day of the reader's calendar, with the periods that have a published price or a forecast.
 
     `cheapest` and `dearest` are the cheapest and the most expensive of the day's periods that have not ended. Among
-    equal prices, the first counts. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the
+    equal prices, the first counts. If there is no such period, `cheapest` and `dearest` are None. `mean_range` is the
     likely range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is
     None.
 
-    If prices are missing between known prices, `state` is "gaps". Otherwise, if a published price follows a forecast
-    price, `state` is "partly". Otherwise, if the last price is a forecast, `state` is "forecast". `kind` describes
-    `state` in words.
+    If the day has no periods, `state` is "none". Otherwise, if periods are missing between other periods, `state` is
+    "gaps". Otherwise, if a published price follows a forecast, `state` is "partly". Otherwise, `state` is "forecast" if
+    any price is a forecast, and "settled" if all prices are published. `kind` describes `state` in words.
     """
 
     name: DayName
@@ -47,15 +47,15 @@ class DaySummary:
 
     @property
     def is_only_an_hour(self) -> bool:
-        """True if the prices of only one hour of the day are known.
+        """True if the day has periods, and they all begin within one hour.
 
-        In Estonia, a delivery day ends at 01:00, so the last calendar day of a forecast usually has one known hour.
+        In Estonia, a delivery day ends at 01:00, so the last calendar day of a forecast usually has only one hour.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods, split into groups wherever published prices and forecasts meet."""
+        """The day's periods in groups. A new group begins wherever published prices and forecasts meet."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -67,7 +67,7 @@ def days_from(
     scenarios: Scenarios | None,
     display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and all later days with a known price.
+    """Summarise today, tomorrow and all later days in `days`.
 
     `current_ts` is the start of the present period in unix seconds.
     """
@@ -79,7 +79,6 @@ def days_from(
 
 
 def _relative_day(day: date, today: date) -> DayName:
-    """Return "today" or "tomorrow". For any other day, return an empty string."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -118,7 +117,7 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write in words whether a day's prices are published, forecast or missing.
+    """Describe `state` in words.
 
     If "settled" or "forecast" applies to only some hours of the day, add the times of these hours. In Estonia, delivery
     days begin at 01:00, so the first forecast day usually begins with one published hour.
@@ -141,14 +140,14 @@ def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: 
 def _mean_range(
     periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
 ) -> tuple[float, float] | None:
-    """Return the 80% range of a day's mean price. If no price of the day is a forecast, return None.
+    """Return the likely range of a day's mean price. If no price of the day is a forecast, return None.
 
-    The range goes from p10 to p90 of the mean prices that the price paths give for the day. If the price paths don't
-    cover all forecast hours, each forecast price is replaced by its p10 for the lower bound, and by its p90 for the
-    upper bound. That range is too wide, because the errors of the hours partly cancel each other out.
+    If the price paths cover all forecast hours, the range goes from p10 to p90 of the paths' mean prices for the day.
+    The page shows a mean price that is computed from medians. If this mean price lies outside the range, the range is
+    widened to include it.
 
-    The range is widened to include the mean price on the page, which is computed from medians. If prices may become
-    much higher but hardly lower, nearly all price paths can have a higher mean price than the page shows.
+    If the price paths don't cover all forecast hours, the bounds are the mean prices with the p10 and with the p90 of
+    each forecast. This range is too wide, because the errors of the hours partly cancel each other out.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -175,10 +174,8 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""If fewer hours of a day are known, the calendar shows no mean price of the day.
-
-Readers would take such a mean price for the mean price of the whole day.
-"""
+"""If the known periods of a day are shorter in total, the calendar shows no mean price. Readers would take such a mean
+price for the mean price of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +196,9 @@ class GridCell:
 class GridRow:
     """One day of the calendar.
 
-    In spring, the skipped clock hour has no cell. In autumn, the repeated clock hour has two cells.
+    `is_whole` is true if the day has enough periods for a mean price. `clock_hours` has the cells of each hour from 0
+    to 23 on the reader's clock. An hour has no cell if it has no price or is skipped in spring. The hour that is
+    repeated in autumn has two cells.
     """
 
     day: date

@@ -1,1 +1,1 @@
-"""Upgrades the tables of an older database to the newest tables, with Alembic."""
+"""Creates the tables of a new database and upgrades the tables of an older database, with Alembic."""

@@ -1,4 +1,4 @@
-"""Alembic runs this module to upgrade a database through the connection that `revision.upgrade` has opened."""
+"""Alembic runs this module to apply the migrations through the connection that `revision.upgrade` has opened."""
 
 from alembic import context
 

@@ -1,6 +1,6 @@
-"""Creates the first tables as `schema` describes them.
+"""Creates the tables that `schema` describes.
 
-Before the first change of `schema` after the first release, copy the tables of `schema` into this module.
+After the first release, copy the tables of `schema` into this module before you change `schema`.
 """
 
 from alembic import op
