@@ -26,7 +26,7 @@ def install_extra(name: str) -> str:
 
 
 def data_folder() -> Path:
-    """Return Tunnihind's folder in `$XDG_DATA_HOME`, in `%LOCALAPPDATA%` or in `~/.local/share`."""
+    """Return Tunnihind's folder in `$XDG_DATA_HOME`, or else in `%LOCALAPPDATA%`, or else in `~/.local/share`."""
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".local" / "share") / "tunnihind"
 
@@ -125,7 +125,7 @@ class Settings:
 
     @property
     def is_private(self) -> bool:
-        """True if the host in `base_url` is this machine, or is on the local network."""
+        """True if the host in `base_url` is this machine or in a local network, judged by its name or address."""
         return _is_local_host(urlsplit(self.base_url).hostname or "")
 
     @property

@@ -35,7 +35,8 @@ class Rehearsal:
 
         Several markets can share one `archive`. If `archive` is None, it is read from the store.
         """
-        model = forecaster(market)  # one for all runs, because it keeps what it has learnt
+        # All runs come from one forecaster, because a forecaster keeps what it has learnt.
+        model = forecaster(market)
         since = instant - HISTORY_S
         archive = archive or store.read_archive(needed_since(model, since))
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -55,7 +56,7 @@ class Rehearsal:
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the newest instant at which a price became known, up to `at`. If no price was known, return None."""
+        """Return the newest instant, up to `at`, at which a price became known. If no price was known, return None."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
@@ -83,7 +84,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make the runs of `backcast_instants` on days without stored runs, so that answers contain past forecasts."""
+    """Make the daily runs that the store lacks, so that answers contain past forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))

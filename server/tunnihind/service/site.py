@@ -47,8 +47,8 @@ async def open_site(
 
     Without `instance_id`, the server is not announced on the local network. Once the yielded event is set, `/readyz`
     fails, and each answer closes its connection. If the event is set when the context ends, the server answers requests
-    for `drain_seconds` more, so that a load balancer can switch to another server. A second stop signal ends this time
-    early. Raises SettingsError if the server can't listen on the host and port.
+    for `drain_seconds` more, so that a load balancer can switch to another server. A second stop signal ends this wait.
+    Raises SettingsError if the server can't listen on the host and port.
     """
     stopping = asyncio.Event()
     app = create_app(

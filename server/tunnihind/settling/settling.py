@@ -30,7 +30,7 @@ type _Settled = dict[Zone, dict[date, SettledDay]]
 
 @dataclass(frozen=True, slots=True)
 class PriceAnswer:
-    """A source's answer to one request for prices."""
+    """A source's name, and the sheets from one call of its method `prices`."""
 
     source: str
     sheets: Sequence[DaySheet]

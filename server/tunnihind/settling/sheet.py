@@ -60,7 +60,7 @@ def doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = (
 
     Prices are doubtful if they are zero for 20 hours or more, if all are equal, or if they equal the prices of another
     day in `other_days`. Such prices are more likely a mistake of the source than real prices. Doubtful prices are
-    never settled from one source alone.
+    settled only if other prices confirm them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

@@ -26,8 +26,8 @@ _MAX_DAYS: Final = 92
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MAX_BYTES: Final = 800_000
-"""Reading rows one by one takes much memory, so it is done only if a zone's rows have at most this many bytes. The rows
-of a zone for 92 days take 0.4 MB."""
+"""A zone's rows with more bytes are not read one by one, because that would take too much memory. The rows of a zone
+for 92 days take 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
