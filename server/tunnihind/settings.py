@@ -17,16 +17,16 @@ LONGEST_DRAIN_S: Final = 600
 
 _IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
 COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
-"""The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the path."""
+"""The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the `PATH`."""
 
 
 def install_extra(name: str) -> str:
-    """Return how to install an optional extra of this package, such as `install tunnihind[plot]`."""
+    """Return advice on installing an extra of this package, such as `install tunnihind[plot]`."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
 def data_folder() -> Path:
-    """Return the folder for this user's data, by the XDG rules or in `%LOCALAPPDATA%` on Windows."""
+    """Return Tunnihind's folder in `$XDG_DATA_HOME`, or else in `%LOCALAPPDATA%`, or else in `~/.local/share`."""
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".local" / "share") / "tunnihind"
 
@@ -38,12 +38,14 @@ def default_database_url() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting with its default.
+    """The server's settings with their defaults.
 
-    The first of the `zones` is served at the root. Each further zone is served under a `base_path` such as `/lv`.
+    The first of the `zones` is served at the root. Each further zone is served under a path such as `/lv`. The method
+    `at` sets `base_path` to this path. `vat_rate` is a fraction, and the price limits are in EUR/MWh. `rate_limit` is
+    in requests per second for each client, or 0 for no limit.
     """
 
-    # With `repr=False`, tracebacks and logs show neither the token nor a password in the database's address.
+    # `repr=False` keeps the token, and the password in the database's address, out of logs.
     database_url: str = field(default="", repr=False)
     zones: tuple[Zone, ...] = ("ee",)
     base_path: str = ""
@@ -72,8 +74,8 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Raise SettingsError if a value is impossible. The error's text names the setting and the broken rule."""
-        # With `not`, these checks refuse NaN too, because every comparison with NaN is false.
+        """Raise SettingsError if a checked value is impossible. The error names the setting and the broken rule."""
+        # With `not`, these checks refuse NaN too, because all these comparisons with NaN are false.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
@@ -118,20 +120,20 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The address at which clients reach the server."""
+        """The server's address for clients, with `base_path`. Without `public_url`, the host is `localhost`."""
         return (self.public_url.rstrip("/") or f"http://localhost:{self.port}") + self.base_path
 
     @property
     def is_private(self) -> bool:
-        """True if the address for clients can be reached only from the local network."""
+        """True if the host in `base_url` is this machine or in a local network, judged by its name or address."""
         return _is_local_host(urlsplit(self.base_url).hostname or "")
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate. If the value is None, the feeds use the legal rate of each date.
+        """The operator's own VAT rate. If it is None, consumer prices in feeds have the legal rate of each date.
 
-        The value is None if the operator has not set a rate, or has set the newest legal rate. In Estonia, a rate equal
-        to `SPECIFIED_VAT_RATE` has the same effect.
+        It is None if the operator has set no rate, or has set the newest legal rate. In Estonia, it is also None if the
+        operator has set `SPECIFIED_VAT_RATE`.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -139,10 +141,10 @@ class Settings:
 
     @property
     def api_vat_rates(self) -> VatRates:
-        """The VAT rates in the API's consumer prices.
+        """The VAT rates of all consumer prices in the API, except in feeds.
 
-        If the operator has set a rate, this rate applies. If the operator has set no rate, the specification's rate of
-        22% applies in Estonia, and the legal rate of each date in other countries.
+        If the operator has set a rate, this rate applies. Otherwise, `SPECIFIED_VAT_RATE` applies in Estonia, and the
+        legal rate of each date in other countries.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)
@@ -150,16 +152,15 @@ class Settings:
 
     @property
     def attribution_text(self) -> str:
-        """The credit that users must give when they republish the data."""
+        """The credit line for those who republish the data. By default, it names Tunnihind and the server's host."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
 
 
 _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
-"""Endings of local names, as in multicast DNS (RFC 6762), in RFC 8375, and in names that routers give."""
+"""Endings of host names that exist only on one machine or in a local network, such as `local` (RFC 6762)."""
 
 
 def _is_local_host(host: str) -> bool:
-    """Return whether a host is on a local network, judged by its address or its name."""
     try:
         return not ip_address(host).is_global
     except ValueError:

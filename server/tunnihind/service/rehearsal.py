@@ -1,4 +1,4 @@
-"""Collects the data that were known on a past day, for `serve --as-of`. Nothing is fetched or stored."""
+"""Makes the served data of a rehearsal (`serve --as-of`) from stored data alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,11 @@ _BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data that a server needs to show what was known when the rehearsal starts, or at any later instant."""
+    """The data of one market for a rehearsal.
+
+    `archive` also holds data that became known after the rehearsal's start. `earlier_runs` maps each step in seconds to
+    the runs with an issue before the start.
+    """
 
     archive: Archive
     forecaster: FullForecaster
@@ -27,11 +31,12 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Collect a market's data for a rehearsal that starts at `instant`. Raises StoreError.
+        """Collect a market's data for a rehearsal that starts at `instant`, and make missing runs. Raises StoreError.
 
-        If several markets are rehearsed, they can share one `archive`.
+        Several markets can share one `archive`. If `archive` is None, it is read from the store.
         """
-        model = forecaster(market)  # for all runs, because a forecaster keeps its trained models
+        # All runs come from one forecaster, because a forecaster keeps what it has learnt.
+        model = forecaster(market)
         since = instant - HISTORY_S
         archive = archive or store.read_archive(needed_since(model, since))
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -40,27 +45,23 @@ class Rehearsal:
         return cls(archive, model, earlier)
 
     def runs(self, at: int) -> Runs | None:
-        """Make the forecast runs that a server would have made at `at`.
+        """Make the runs and scenarios from the data that were known at `at`.
 
-        If no price is known, or if all prices are too old, return None.
+        If no price was known, or if all known prices were too old, return None.
         """
         return Runs.made_by(self.forecaster, self.archive.as_of(at))
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun that was known at `at`.
-
-        Only forecasts issued in the two days before `at` are used. If no hour has a forecast of wind or of sun for all
-        places of the region, return None.
-        """
+        """Return the forecast of wind and sun known at `at` (see `RegionWeather.of`), or None if there is none."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the last instant up to `at` at which new prices became known. If no price was known, return None."""
+        """Return the newest instant, up to `at`, at which a price became known. If no price was known, return None."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at the instant `at`, with the forecast `runs` that the rehearsal has made so far."""
+        """Return the data to serve at `at`. `runs` lists the runs that the rehearsal has made so far, oldest first."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.archive.prices.as_of(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -83,7 +84,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make a run for each past day without a stored run, so that all hours of the last 14 days have forecasts."""
+    """Make the daily runs that the store lacks, so that answers contain past forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -92,7 +93,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the daily issues before `instant`, from 15 days ago to today, oldest first."""
+    """Yield the daily issues (09:00 UTC) from 15 UTC days before `instant` up to `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(_BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

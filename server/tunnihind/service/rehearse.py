@@ -1,4 +1,4 @@
-"""Serves a past day as a rehearsal. The server's clock starts at an instant of the rehearsed day."""
+"""Serves a past day with the data known then. The server's clock starts at an instant of that day."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 10.0
 
 
 class Player:
-    """Makes the forecast runs that a server would have made on the rehearsed day. The runs are kept only in memory."""
+    """Makes a market's runs as the rehearsed time passes, and updates the snapshot. Runs are kept only in memory."""
 
     def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot) -> None:
         self._rehearsal = rehearsal
@@ -35,7 +35,7 @@ class Player:
         self.page_context = PageContext()
 
     async def play(self, now: int) -> None:
-        """If the hour or the known prices have changed, make new runs and give them to the snapshot."""
+        """If the hour or the known prices have changed since the last call, make new runs and update the snapshot."""
         seen = floor_hour(now), self._rehearsal.known_since(now)
         if seen == self._seen:
             return
@@ -82,7 +82,6 @@ def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
 
 
 async def _play(players: Sequence[Player], clock: Clock) -> None:
-    """Call `play` of each player regularly until this task is cancelled."""
     while True:
         await clock.sleep(LOOK_AGAIN_S)
         for player in players:

@@ -1,6 +1,6 @@
-"""Answers requests with data from the store, while this or another server runs the pipeline.
+"""Serves the data of the store, whether this server or another server runs the pipeline.
 
-For replicas (`serve --no-pipeline`), this module imports no package that only forecasting needs.
+To save a replica's memory, this module imports neither the model nor the pipeline nor the sources.
 """
 
 import asyncio
@@ -40,7 +40,6 @@ async def serve_replica(settings: Settings) -> None:
 
 
 def _readable(store: Store) -> Store:
-    """Return the store. Raises SchemaError if this version of Tunnihind can't read the store any more."""
     store.require_readable()
     return store
 
@@ -60,7 +59,11 @@ def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> Serve
 async def answering(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
-    """While this context is open, answer requests with data from the store."""
+    """While this context is open, answer requests with data from the store. Raises SettingsError, StoreError.
+
+    Yields the updater, the metrics, and an event. The caller sets the event when the server has to stop, for example
+    with `until_stopped`. `with_pipeline` is true if this server can run the pipeline.
+    """
     troubles = Troubles()
     snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()

@@ -1,4 +1,4 @@
-"""Opens the server's port, and closes it at shutdown."""
+"""Starts the web server, and stops it after a stop signal."""
 
 import asyncio
 import errno
@@ -45,10 +45,10 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """While this context is open, serve `zones` on the host and port of the settings.
 
-    If `settings.announce` is true and `instance_id` is given, the server is announced on the local network. Once the
-    yielded event is set, `/readyz` fails, and each answer closes its connection. If the event is set when the context
-    ends, the server still answers requests for `drain_seconds` or until a second stop signal, so that a load balancer
-    can switch to another server. Raises SettingsError if the server can't listen on the host and port.
+    Without `instance_id`, the server is not announced on the local network. Once the yielded event is set, `/readyz`
+    fails, and each answer closes its connection. If the event is set when the context ends, the server answers requests
+    for `drain_seconds` more, so that a load balancer can switch to another server. A second stop signal ends this wait.
+    Raises SettingsError if the server can't listen on the host and port.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # A temporary site answers requests until the database is open, and then ends without a stop signal.
+            # Without a stop signal, only the temporary site of `opening.opened` ends, and the server continues.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -93,7 +93,7 @@ async def open_site(
 
 
 def _raise_limit() -> int:
-    """Raise the limit of open file descriptors, and return the number of client connections that the limit allows."""
+    """Raise the limit of open file descriptors where possible, and return how many connections it allows."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
@@ -115,7 +115,7 @@ def connections_within(descriptors: int) -> int:
 
 
 async def until_stopped(stopping: asyncio.Event) -> None:
-    """Wait until a stop signal sets `stopping`."""
+    """Set `stopping` at SIGINT or SIGTERM, and wait until it is set."""
     loop = asyncio.get_running_loop()
     for number in _STOP_SIGNALS:
         loop.add_signal_handler(number, stopping.set)
@@ -129,7 +129,6 @@ async def until_stopped(stopping: asyncio.Event) -> None:
 
 
 async def _drain(seconds: float) -> None:
-    """Continue to answer requests for `seconds`, or until a second stop signal."""
     _LOG.info("answering for another %g s, so that a load balancer can switch to other servers", seconds)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

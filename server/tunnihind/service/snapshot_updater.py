@@ -26,12 +26,12 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The longest pause in seconds between checks of the store. Other processes may write to the store, for example
-an import, or the server with the pipeline."""
+"""The longest pause in seconds between checks of the store. The checks find changes by other processes, such as an
+import."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The longest pause in seconds between checks of the store if announcements of changes do not arrive. A standby
-database announces no changes, and a connection pooler may not pass announcements on."""
+"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. A standby database
+announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
@@ -42,15 +42,18 @@ The pause is random, so that not all servers connect to the database again at th
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile
-the missing prices are fetched again."""
+"""If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile,
+the pipeline fetches the missing prices again."""
 _OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """The state of the store, and the hour. If only `covariates` has changed, prices and runs are not read again."""
+    """The state of the store, and the current hour. If any value changes, data are read again.
+
+    If only `covariates` has changed, prices and runs are not read again.
+    """
 
     version: int
     change_id: str
@@ -65,7 +68,7 @@ class _StoreState(NamedTuple):
 
 
 class SnapshotUpdater:
-    """Gives each zone's snapshot new data when the store has changed."""
+    """Gives the zones' snapshots new data when the store or the hour has changed."""
 
     def __init__(self, store: Store, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._store = store
@@ -82,15 +85,12 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """The seconds since the last successful check of the store.
-
-        If no check of the store has succeeded yet, the value is None.
-        """
+        """The seconds since the last successful check of the store began, or None before the first such check."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
     def troubles(self) -> Troubles:
-        """The server's current troubles."""
+        """The server's problems. All snapshots share this object."""
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
@@ -130,13 +130,12 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # The pause does not use `_clock`, because other processes change the store in real time.
+                # The pause does not use `_clock`, because other processes don't follow a test's clock.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the seconds until the next check of the store, if no change is announced earlier."""
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -144,7 +143,7 @@ class SnapshotUpdater:
         return LOOK_AGAIN_S if self._is_notified else LOOK_OFTEN_S
 
     async def _listen(self) -> None:
-        """Check the store whenever the database announces a change."""
+        """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
         while self._store.database.system.announces_changes:
             try:
                 async with aclosing(self._store.database.system.changes()) as changes:
@@ -160,11 +159,11 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
-        """Return the store's state, the `ServedData` of each zone, and the `PageContext` of each zone.
+        """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
-        If the data are unchanged, return None instead of `ServedData`. The states of the sources are read even if the
-        data are unchanged, because each request to a source changes its state. If `_is_of_old_copy` is
-        true, return the state and the `PageContext` in memory, and None instead of `ServedData`.
+        If the served data are unchanged, return None in place of `ServedData`. The sources' states are read each time,
+        because they may change while the `_StoreState` stays the same. If `_is_of_old_copy` is true, return the state
+        and the `PageContext` in memory, and None in place of `ServedData`.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
@@ -185,8 +184,7 @@ class SnapshotUpdater:
     def _with_weather(self, around: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
         """Return a market's `PageContext` with the newest weather.
 
-        Known scores of the weather forecasts are read again only once an hour, because they change daily and reading
-        them takes 0.1 s.
+        Reading the scores of the weather forecasts takes 0.1 s, so scores in memory are kept until the hour changes.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -214,7 +212,6 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`. If `warning` is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -222,11 +219,7 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return a market's newest forecast of wind and sun. Raises StoreError.
-
-    Only forecasts issued in the last `FRESH_S` seconds are used. If no hour has a forecast of wind or of sun for
-    all places of the region, return None.
-    """
+    """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)

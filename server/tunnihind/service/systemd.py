@@ -19,12 +19,15 @@ def notify(state: str) -> None:
     if not address:
         return
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_manager:
-        # The name of a socket in Linux's abstract namespace begins with @.
+        # In `NOTIFY_SOCKET`, @ stands for the zero byte with which an abstract socket's name begins.
         to_manager.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Twice per watchdog period, report that the server is alive. If the server is stuck, let systemd restart it."""
+    """Twice per watchdog period, report that the server is alive, so that systemd does not restart it.
+
+    While the server is stuck, report nothing. If systemd has set no watchdog period for this process, return at once.
+    """
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

@@ -14,12 +14,12 @@ floating point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""Equal prices in fewer periods than this may be a coincidence."""
+"""A mistake must explain at least this many differing prices, because fewer could be a coincidence."""
 _EXPLAINED: Final = 0.9
-"""A shift must explain this share of the differing periods. Periods that the shift moves out of the day need no
-explanation."""
+"""A shift must explain this share of the differing prices, less the prices that it moved in from another day."""
 _SMALL_EUR_MWH: Final = 5.0
-"""Prices that are nearer to zero than this are not used to find a factor."""
+"""A factor is computed only where `theirs` is at least this far from zero, because the ratios of small prices are
+inexact."""
 
 
 class Pair(NamedTuple):
@@ -48,7 +48,7 @@ class DayPrices:
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day. `prices` are in chronological order."""
+        """Return the prices of a complete day. `prices` lists all hours or all quarters in chronological order."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
@@ -88,11 +88,12 @@ class DayPrices:
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows that must be stored to replace the settled prices. Each row is (start, step, price).
+        """Return the rows to store so that this version replaces the settled prices. Each row is (start, step, price).
 
-        If a new price differs from the settled price only by rounding, the settled price is kept. If an hour's price
-        differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
-        its quarters, the hour's new price is the mean of the quarters' prices.
+        If a new price differs from the settled price by at most a cent, the row keeps the settled price. If this
+        version gives a price for a whole hour, and the hour's four settled quarters have another mean, each quarter
+        gets the hour's price. If this version gives four quarters, and the whole hour is settled, the hour gets the
+        quarters' mean.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -114,8 +115,8 @@ class DayPrices:
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     """Describe a mistake that would explain why `prices` differ from `known`.
 
-    If no mistake is found, return an empty string. A mistake is a shift in time, or a factor by which the differing
-    prices were multiplied.
+    If no mistake is found, return an empty string. A mistake is a shift in time of up to three hours, or a factor by
+    which the differing prices were multiplied.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
@@ -143,7 +144,6 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Describe a shift in time, such as `an hour too late` or `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

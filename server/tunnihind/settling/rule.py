@@ -1,8 +1,6 @@
 """The rule that decides which prices of a zone are settled. All functions are pure.
 
-A witness is the newest complete answer of a source for a delivery day. While a source repeats its prices, `since_ts` of
-its witness does not change. Settled prices are agreed if two sources or the operator gave them, and unconfirmed if only
-one source gave them. `docs/data.md` explains the rule in plain words.
+`docs/data.md` explains the rule in plain words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +16,12 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""An hourly request may be sent this many seconds early."""
+"""The answers to two hourly requests may come this many seconds less than an hour apart."""
 _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""A source must repeat its prices for this many seconds if they differ from another source's prices. A source is
-ignored if its last answer is at least this many seconds older than another source's last answer."""
+"""A source may have to repeat its prices for this many seconds if they differ from another source's prices. A claim is
+not credible if its source's last answer is at least this many seconds older than another source's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
@@ -34,9 +32,9 @@ this many seconds."""
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant at which the first of the day's prices was settled. `unconfirmed_from` contains the names
-    of the sources whose prices are unconfirmed. `imported_ts` is the instant at which the newest of the operator's
-    prices was first seen. If the day has no price from the operator, `imported_ts` is 0.
+    `since_ts` is the instant at which the first of the prices was seen. `unconfirmed_from` contains the names of the
+    sources whose prices are unconfirmed. `imported_ts` is the instant at which the newest of the operator's prices was
+    first seen, or 0 if the day has no price from the operator.
     """
 
     prices: DayPrices
@@ -46,7 +44,7 @@ class SettledDay:
 
     @property
     def is_agreed(self) -> bool:
-        """True if two sources or the operator confirmed the prices."""
+        """True if none of the prices is unconfirmed."""
         return not self.unconfirmed_from
 
 
@@ -67,10 +65,10 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """The prices that one source gives for a delivery day.
+    """A source's prices for a delivery day, with all that speaks for or against them.
 
-    `witness` contains the prices. `answer` is the comparison of the source's newest answer with all settled prices.
-    `doubt` is the reason to doubt the prices, or None if they are credible.
+    `answer` compares the source's newest answer with all settled prices. `doubt` is the reason to doubt the prices, or
+    None if there is no reason.
     """
 
     witness: Witness
@@ -96,9 +94,9 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    `is_off` is true if the answer contradicts every settled day that it covers, unless the source has repeated these
+    `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated these
     prices for six hours. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first
-    pair of prices that differ.
+    pair of prices that differ, or is empty if no prices differ.
     """
 
     is_off: bool = False
@@ -125,7 +123,6 @@ def rule(
 
 
 def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> Comparison:
-    """Compare a source's newest answer with all settled prices."""
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
     for day in sorted(settled.keys() & days.keys()):
@@ -143,7 +140,6 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day. `claims` begins with the claim of the most trusted source."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)
@@ -158,9 +154,10 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Return a ruling that settles the prices on which two sources agree.
+    """Return the ruling on a day about which the two claims of `pair` agree.
 
-    If a change of agreed prices looks like a mistake, the new prices are held back for six hours.
+    If these claims would change agreed prices, and the change looks like a mistake, the claims are held back until both
+    sources have repeated them for six hours.
     """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -180,7 +177,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day without agreed prices, if no two claims together can settle the day."""
+    """Return the ruling on a day that is not agreed, and that no pair of claims settles."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -202,8 +199,8 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims whose prices may be settled without a second source.
 
-    A credible claim is neither off nor doubtful. A claim is not credible if its source gave its last answer two hours
-    or more before another source's last answer.
+    A claim that is off or doubtful is left out. Among the other claims, a claim is left out if its last answer is at
+    least `DISPUTED_S` seconds older than the newest answer.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -211,10 +208,10 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the claim in `credible` if its prices may be settled now. Otherwise, return None.
+    """Return the claim in `credible` if its prices may be settled now, or else None.
 
-    `credible` has at most one claim. A source may change its own settled prices if it has repeated the new prices for
-    an hour. A source may change another source's settled prices if it has repeated the new prices for two hours.
+    `credible` has at most one claim. To change the settled prices, a source must have repeated its prices for an hour
+    if the settled prices are its own, and for two hours otherwise.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -225,7 +222,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
-    Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first.
+    Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day
+    was traded in quarters.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -241,8 +239,8 @@ def _ruling(
 ) -> Ruling:
     """Return a ruling that settles the prices of the claim `accepted`.
 
-    If `accepted` is None, the day keeps its settled prices. Claims that differ from the settled prices are held back.
-    If the day has no settled prices, all claims are held back.
+    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or else with `settled`,
+    are held back. If both are None, all claims are held back.
     """
     final = accepted or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
@@ -250,7 +248,6 @@ def _ruling(
 
 
 def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
-    """Return the reason why the prices of the claim `one` are held back."""
     if one.answer.is_off:
         return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
     if one.doubt is not None:

@@ -30,15 +30,15 @@ type _Settled = dict[Zone, dict[date, SettledDay]]
 
 @dataclass(frozen=True, slots=True)
 class PriceAnswer:
-    """A source's prices of some delivery days."""
+    """A source's name, and the sheets from one call of its method `prices`."""
 
     source: str
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return the fault of a zone's first sheet.
+        """Return a zone's first fault if all sheets of the zone have a fault.
 
-        If the zone has no sheet, or if any of its sheets has no fault, return an empty string.
+        If a sheet has no fault, or if the zone has no sheet, return an empty string.
         """
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
@@ -46,10 +46,11 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The numbers of new, corrected and unchanged prices.
+    """The result of settling answers.
 
-    If the answers cover two or more settled days of a zone, all unconfirmed, and contradict every one, `wrong_since` is
-    the instant at which the first wrong price was settled.
+    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all of
+    its settled days turned out to be wrong, `wrong_since` is the instant at which the first of these prices was
+    settled. Otherwise, `wrong_since` is None.
     """
 
     added: Added = field(default_factory=Added)
@@ -76,11 +77,11 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the first and the last day to request from the sources.
+        """Return the first and the last day to request from the sources. Raises StoreError.
 
         An answer about two settled days shows whether the source has corrected one day, or is wrong about everything.
         If fewer than two days from `first` to `last` are settled, a settled day just before or just after these days is
-        requested too. Raises StoreError.
+        requested too.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -142,8 +143,9 @@ class Settling:
     ) -> Outcome:
         """Store settled prices, and delete withdrawn prices.
 
-        If two or more days are settled, all of them unconfirmed, and the new prices contradict every one, don't trust
-        the sources of these days: delete all unconfirmed prices that they have given since the first wrong price.
+        If at least two days are settled, all unconfirmed, and the new prices contradict all of them, the sources of
+        these days were wrong. Then all unconfirmed prices that these sources have given since the first wrong price are
+        deleted.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -162,7 +164,7 @@ class Settling:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # If only one day changes, the change is a correction, and the prices of other days may be right.
+        # If a single day changes, or if a settled day stays the same, the changes are corrections.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -170,7 +172,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the fault of each sheet. If a day is already settled completely, leave out its incomplete sheets."""
+        """Yield the faults to record. If a day is already settled completely, leave out its incomplete sheets."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -183,8 +185,8 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # A day before `waits_from` gets a new witness only if its prices are held back, because it is not requested
-        # again.
+        # A day before `waits_from` gets a new witness only if its prices are held back, because such a day is not
+        # requested again.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -201,15 +203,13 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for one zone by delivery day, except witnesses without prices."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return the new witness of a source that has sent a new sheet.
+    """Return a source's witness after a new sheet with `prices`.
 
-    `prices` is empty if the sheet's prices are incomplete or impossible. If `prices` is empty and the older witness
-    `known` has prices, return `known`.
+    If the sheet has no valid prices, `prices` is empty, and the prices of the earlier witness `known` stay.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)

@@ -46,8 +46,8 @@ class Held:
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
     """Return a sheet's prices in chronological order.
 
-    If the prices are incomplete or impossible, return a `Held` with the reason. A complete day of hourly prices is
-    accepted for every date, even if quarter-hours were traded on that day.
+    If the prices are unreadable, impossible or incomplete, return a `Held` with the reason. Hourly prices are accepted
+    even for days that were traded in quarters.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -55,19 +55,19 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
     return fault or tuple({quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}.values())
 
 
-def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return the reason to doubt a complete day's prices, or None if the prices are credible.
+def doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = ()) -> Held | None:
+    """Return the reason to doubt a complete day's prices, or None if there is no reason.
 
-    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they equal the prices of
-    another day in `before`. No real day of the market has ever had such prices. Doubtful prices are settled only
-    if a second source confirms them.
+    Prices are doubtful if they are zero for 20 hours or more, if all are equal, or if they equal the prices of another
+    day in `other_days`. Such prices are more likely a mistake of the source than real prices. Doubtful prices are
+    settled only if other prices confirm them.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
         return Held(Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):
         return Held(Reason.FLAT, f"every price is {prices[0]:g}")
-    if tuple(prices) in before:
+    if tuple(prices) in other_days:
         return Held(Reason.COPY, "every price equals another day's")
     return None
 

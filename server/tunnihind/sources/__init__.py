@@ -8,6 +8,6 @@ wind and solar power. `entsoe_xml` parses ENTSO-E's documents. `open_meteo` fetc
 for the places of `tunnihind.weather_points`. `simulated` provides the data of `simulated_market`, for the demo and for
 tests.
 
-All network requests are sent by `upstream`. A source does not use the store, and does not judge prices. The pipeline
+`upstream` sends all requests to sources. A source does not use the store, and does not judge prices. The pipeline
 decides when each source gets a request. `tunnihind.settling` decides which prices are settled.
 """

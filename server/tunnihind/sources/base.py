@@ -10,8 +10,8 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MAX_QUOTES: Final = 500
-"""At most this many quotes of a day are kept. The longest day has 100 quarters. A day with more than 100 quotes is held
-back."""
+"""At most this many quotes of a day are kept. More are not needed, because a day with more than 100 different
+quotes is held back."""
 
 
 class Quote(NamedTuple):
@@ -54,7 +54,7 @@ class PriceSource(Protocol):
 class Cadence:
     """The pause before the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
-    Each further failure in a row doubles the pause before the next request, up to `longest_retry_s` seconds.
+    Each further failure in a row doubles the pause, up to `longest_retry_s` seconds.
     """
 
     every_s: int
@@ -97,24 +97,22 @@ class CovariateSource(Protocol):
         """Return whether the source may have a newer forecast at `now` than the last that `current` returned."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate, by the covariate's name.
+        """Return the newest forecast of each covariate, by the covariate's name. Raises SourceError.
 
-        The issue time of each forecast is `now`, or the time at which the source's answer arrives. If no forecast is
-        new, return an empty mapping. Raises SourceError.
+        The forecasts count as issued at `now`, or when the source's answer arrives. If no forecast is new, the mapping
+        may be empty.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return archived forecasts for the days from `first` to `last`, by covariate. Raises SourceError.
+        """Return the archived forecasts of the days from `first` to `last`, by covariate. Raises SourceError.
 
-        The days are UTC days or delivery days, depending on the source.
+        Depending on the source, these are the UTC days on which the forecasts were issued, or the delivery days that
+        were forecast.
         """
 
 
 class Fault(NamedTuple):
-    """A problem with a zone's prices.
-
-    `ts` is the start of the affected period. If the affected period is unknown, `ts` is None.
-    """
+    """A problem with a zone's prices. `ts` is the start of the affected period, or None if the period is unknown."""
 
     ts: int | None
     problem: str
@@ -127,7 +125,7 @@ def days(first: date, last: date) -> Iterator[date]:
 
 
 def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]:
-    """Cut a range of days into consecutive ranges of at most `max_days` days."""
+    """Cut a range of days into consecutive ranges (first day, last day) of at most `max_days` days."""
     start = first
     while start <= last:
         end = min(last, start + timedelta(days=max_days - 1))
@@ -140,9 +138,8 @@ def day_sheets(
 ) -> list[DaySheet]:
     """Sort the quotes from `first` to `last` into a sheet for each delivery day that has quotes.
 
-    All other quotes are dropped. The quotes may be in any order. A repeated quote is kept once. If a period has two
-    different prices, both prices are kept, so that the day's prices are held back. Only the first `_MAX_QUOTES`
-    quotes of a day are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
+    Quotes of other days are dropped. A repeated quote is kept once. If a period has two different prices, both prices
+    are kept, so that the day's prices are held back. If `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -156,7 +153,10 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of quotes from their starts. If all starts are equal, return the market time unit."""
+    """Return the step in seconds: an hour if all quotes start on the hour, and a quarter of an hour otherwise.
+
+    If there are fewer than two different starts, return the market time unit of `day`.
+    """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -165,11 +165,11 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Note each fault of a zone on the sheets of the affected days, and return the sheets in order of time.
+    """Note the faults of a zone on the sheets of the affected days, and return the sheets in chronological order.
 
-    An affected day without a sheet gets an empty sheet. A fault with a known period affects only that period's delivery
-    day. A fault with an unknown period affects all days from `first` to `last`. Faults of days before `first` or after
-    `last` are left out. A sheet with several faults notes only the first fault.
+    A fault with a known period affects only that period's delivery day. A fault with an unknown period affects all days
+    from `first` to `last`. Faults of other days are left out. An affected day without a sheet gets an empty sheet. If a
+    sheet has several faults, only the first is noted.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -33,8 +33,7 @@ def configured(
     """Return the sources that the server uses with `settings`.
 
     Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used if `settings.weather` is true.
-    `session` comes from `upstream.open_session`. `forecast_zones` are the zones whose forecasts are requested from
-    ENTSO-E.
+    `forecast_zones` are the zones whose forecasts are requested from ENTSO-E.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []
@@ -49,6 +48,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market as the only source, which needs no network."""
+    """Return the simulated market as the only source of prices and covariates."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

@@ -1,7 +1,7 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
 The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
-with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each
+with a time zone. An answer contains the prices of all four zones. It includes the period that starts at `end`. Each
 price comes with the start of its period, in unix seconds. The periods are quarters of an hour from delivery day
 2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
@@ -26,8 +26,8 @@ _MAX_DAYS: Final = 92
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MAX_BYTES: Final = 800_000
-"""A zone's rows are read one by one only if the rows have at most this many bytes, because reading rows one by one
-takes several times as much memory. The rows of a zone for 92 days take 0.4 MB."""
+"""A zone's rows with more bytes are not read one by one, because that would take too much memory. The rows of a zone
+for 92 days take 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -124,7 +124,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 def _readable_rows(raw: Raw) -> ZoneRows:
     """Read a zone's rows one by one, and note the unreadable rows.
 
-    If the time of an unreadable row can't be read either, read no further rows.
+    If an unreadable row has no readable time, read no further rows, because its fault affects all days.
     """
     if memoryview(raw).nbytes > _MAX_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MAX_BYTES} bytes")])

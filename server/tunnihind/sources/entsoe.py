@@ -1,9 +1,9 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
-The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
-several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
-day-ahead market (SDAC). Only the resolution that covers the largest part of the day is used. If two resolutions cover
-the day equally well, the finer resolution is used.
+A delivery day may have the prices of several auctions, and prices at several resolutions. Prices with a classification
+sequence other than 1 are ignored, because only sequence 1 is the coupled day-ahead market (SDAC). Only the resolution
+that covers the largest part of the day is used. If two resolutions cover equal parts of the day, the finer resolution
+is used.
 """
 
 from collections import defaultdict
@@ -76,7 +76,7 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of the prices of some zones."""
+    """ENTSO-E as a source of prices."""
 
     name = SOURCE
 
@@ -87,8 +87,8 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        Each zone needs a separate request. If a zone can't be read, the `fault` of its sheets describes the problem. If
-        the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
+        Each zone needs a separate request. If a zone's request fails, the `fault` of its sheets describes the problem.
+        If the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
         SourceError if the first zone's request gets no answer or a refusal, or if the requests for all zones fail.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]

@@ -55,7 +55,7 @@ class EntsoeForecasts:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the forecasts for today's and tomorrow's delivery days, issued at `now`. Raises SourceError."""
+        """Return the forecasts for today's and tomorrow's delivery days, with the issue `now`. Raises SourceError."""
         today = delivery_day(now)
         tomorrow = today + timedelta(days=1)
         found = await self._hourly(today, tomorrow)
@@ -107,16 +107,17 @@ def _name(zone: str, kind: str) -> str:
 
 
 def deadline(name: str, day: date) -> int:
-    """Return the deadline for publishing the forecast `name` of a delivery day."""
+    """Return the instant until which the forecast `name` for a delivery day must be published."""
     if "_load_" in name:
         return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
     return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return hourly means in MW, each from the finest resolution at which all values of the hour are known.
+    """Return the mean of each hour in MW, by the start of the hour.
 
-    Raises BadAnswer if the values aren't in megawatts.
+    Each mean comes from the finest resolution at which all values of the hour are known. Negative values, and values
+    above `_LARGEST_MW`, count as unknown. Raises BadAnswer if the values aren't in megawatts.
     """
     periods: list[Period] = []
     for one in series:
