@@ -47,7 +47,12 @@ async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser
         assert await says(page, "level") == "High for the day"
         shares = [float(text) for text in await part(page, "parts").locator("dd").all_inner_texts()]
         assert sum(shares) == pytest.approx(price_now(contents) * 100, abs=0.02)
-        assert await part(page, "parts").locator("dt").all_inner_texts() == ["Market", "Network", "Fees", "VAT"]
+        assert await part(page, "parts").locator("dt").all_inner_texts() == [
+            "Market price",
+            "Network fee",
+            "Other fees",
+            "VAT",
+        ]
 
 
 async def test_published_prices_are_bars_and_the_forecast_a_line_in_a_band(browser: Browser) -> None:
@@ -90,8 +95,8 @@ async def test_where_there_are_no_prices_the_card_says_why(browser: Browser, nam
     ("name", "place", "said"),
     [
         ("server_lost", "note", "No connection to the server since 3:20 PM"),
-        ("run_out", "note", "have run out"),
-        ("stale", "note", "has not been updated since"),
+        ("run_out", "note", "The current price is not known"),
+        ("stale", "note", "has been out of date since"),
         ("demo", "mode", "Demo: simulated prices"),
         ("rehearsal", "mode", "Rehearsal: prices of"),
     ],

@@ -128,7 +128,7 @@ async def test_a_plan_of_all_hours_below_a_price_keeps_its_price_and_has_no_dura
     await home.add(plans={PLAN_ID: {**EVERY_DAY, "kind": "below", "price_cap": 9}})
     before = pieces(home)
     for data, says in (({"price_cap": None}, "price_cap"), ({"duration": "01:00:00"}, "duration")):
-        with pytest.raises(ServiceValidationError, match=f"{says}: a plan of all hours below or above a price"):
+        with pytest.raises(ServiceValidationError, match=f"{says}: a plan for all hours below or above a price"):
             await update(home, **data)
     await update(home, price_cap=5)
     assert 0 < length(home) < sum(end - start for start, end in before)
