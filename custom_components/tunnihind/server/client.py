@@ -32,6 +32,7 @@ from ..errors import (
     InvalidAnswer,
     LongAnswer,
     NoAnswer,
+    NoHttps,
     NoPastPrices,
     NotTunnihind,
     RateLimited,
@@ -75,6 +76,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.TooManyRedirects: RedirectLoop,
     aiohttp.RedirectClientError: RedirectLoop,
     aiohttp.ClientConnectorDNSError: UnknownHost,
+    aiohttp.ClientSSLError: NoHttps,
     aiohttp.ClientConnectorError: ConnectionRefused,
     aiohttp.ClientOSError: BrokenAnswer,
     aiohttp.ServerDisconnectedError: BrokenAnswer,
@@ -234,11 +236,10 @@ class Client:
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     # The errors in `_FAILURES` have fixed texts, because the text of an exception may quote the server's answer.
-    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
-        number = error.errno or 0
-        if number != ECONNREFUSED:
-            return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
     known = next((said for kind, said in _FAILURES.items() if isinstance(error, kind)), None)
+    if known is ConnectionRefused and isinstance(error, OSError) and error.errno != ECONNREFUSED:
+        number = error.errno or 0
+        return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
     return known(url) if known else CannotConnect(url, str(error) or type(error).__name__)
 
 
