@@ -46,7 +46,7 @@ _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""If there are too many connections, about one in 20 is closed at once, because choosing them needs a sort of all."""
+"""If there are too many connections, about one in 20 is closed at once, because each choice sorts all connections."""
 
 
 class Runner(web.AppRunner):
@@ -109,7 +109,7 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of a request's route. All unknown paths share one name, so that the metrics stay few."""
+    """Return the name of a request's route. All unknown paths share one name, so that the metrics stay small."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
