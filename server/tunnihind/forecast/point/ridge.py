@@ -63,10 +63,7 @@ def robust_weight(error: Floats) -> Floats:
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a (24, 24) matrix that smooths hourly values with Gaussian weights. Each row sums to 1.
-
-    `width_hours` is the standard deviation of the Gaussian.
-    """
+    """Return a (24, 24) matrix that smooths hourly values with Gaussian weights. Each row sums to 1."""
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -115,7 +112,7 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return moments to which no day has been added. `columns` is the number of input columns."""
+        """Return moments to which no day has been added."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
@@ -172,10 +169,7 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the covariances of the standardised columns, shape (24, p, p).
-
-        To save time, the function makes few passes over the large arrays.
-        """
+        """Return the covariances of the standardised columns, shape (24, p, p)."""
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]
         standard = mean / sd

@@ -26,7 +26,7 @@ from tunnihind.forecast.point.ridge import (
 _FEW_DAYS: Final = 60
 """With up to this many learnt days, half of the forecast is the column `WEEK_MEAN`.
 
-With more learnt days, this share shrinks. At `ENOUGH_DAYS`, it is 0.
+This share shrinks to 0 at `ENOUGH_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 """The weight of the kernel regression in the forecast, by lead."""
@@ -71,8 +71,7 @@ class RidgesAndKernelFit:
 class _Block:
     """Consecutive days to which a kernel regression can be fitted.
 
-    `rows` (n, inputs) holds the inputs of each day, and `price` (n, 24) the prices. `error` (n,) holds the size of each
-    day's forecast error. `has_next_day` (n,) is as in `Rows`.
+    `rows` has shape (n, inputs), `price` has shape (n, 24), and `error` and `has_next_day` have shape (n,).
     """
 
     rows: Singles

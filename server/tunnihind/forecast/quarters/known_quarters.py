@@ -28,7 +28,7 @@ _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of past quarters within the recent distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The prior weighs as much as this many new days. Its slope is 0, and its distance is `_PRIOR_DISTANCE`."""
+"""The prior weighs as much as this many new days. The prior slope is 0, and the prior distance is `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of `scale`, about the distance of Estonia's quarters from October to December 2025."""
 _MIN_SCALE_EUR_MWH: Final = 20.0
@@ -63,8 +63,7 @@ class KnownQuarters:
     def until(cls, prices: PriceSeries, last: date) -> Self:
         """Return the shapes of the hours of the day `last` and of the `DAYS` days before it.
 
-        `prices` holds quarter-hour prices. Days before `QUARTERS_SINCE`, the first day with prices for quarters, are
-        left out.
+        Days before `QUARTERS_SINCE`, the first day with prices for quarters, are left out.
         """
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
@@ -74,7 +73,7 @@ class KnownQuarters:
     def of(cls, quarters: Floats, first: date) -> Self:
         """Compute the shapes of consecutive hours from the start of the day `first` on.
 
-        `quarters` (hours, 4) holds the prices of the quarters of whole days, in EUR/MWh. Unknown prices are NaN.
+        `quarters` (hours, 4) holds the prices of the quarters of whole days, in EUR/MWh.
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
@@ -96,9 +95,8 @@ class KnownQuarters:
     def recent_distance(self, last: date) -> Floats:
         """Return the distance from the hour's price that about 80% of recent quarters did not exceed.
 
-        The result has shape (24,), with a value for each clock hour, and is in units of `scale`. The quarters of the
-        hours before and after count too. Only days up to the day `last` are used. If few recent days are known, the
-        result is close to `_PRIOR_DISTANCE`.
+        The result has shape (24,), with a value for each clock hour, and is in units of `scale`. Only days up to the
+        day `last` are used. If few recent days are known, the result is close to `_PRIOR_DISTANCE`.
         """
         days = self.row(last) + 1
         if days == 0:

@@ -1,10 +1,8 @@
 """Makes a run of quarters from a run of hours.
 
 On each side of a quarter's median, the width of the interval combines two errors as if they were independent: the error
-of the hour's forecast, and the quarter's distance from the hour's price. The error of an hour's forecast is on average
-three or four times as large as the quarters' distances from the hour's price. So the intervals of quarters are only
-slightly wider than the intervals of hours. In four series of Estonian, Lithuanian and Finnish forecasts of 2025, the
-coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
+of the hour's forecast, and the quarter's distance from the hour's price. In four series of Estonian, Lithuanian and
+Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
 """
 
 from dataclasses import dataclass
@@ -70,10 +68,9 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
-    All arrays have shape (hours,). The price before an hour is the p50 of the hour before. If the hour is the first of
-    a day (`starts_day`), the published price in `before` is used instead, if it is known. `is_settled` is true for
-    hours of settled days. The price after the last hour of a settled day is NaN to avoid leakage: the next day's
-    forecast is made from the settled day's prices.
+    The price before an hour is the p50 of the hour before. At the first hour of a day (`starts_day`), the published
+    price in `before` is used instead if it is known. The price after the last hour of a settled day (`is_settled`) is
+    NaN to avoid leakage: the next day's forecast is made from the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

@@ -103,10 +103,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,).
-
-        Recent days have more weight.
-        """
+        """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -149,10 +146,9 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return three arrays for each lead and hour, in EUR/MWh, all of shape (7, days, 24).
+    """Return the forecast price changes before and after each hour, and each forecast's `scale`.
 
-    They hold the forecast price change from the hour before, the forecast price change to the hour after, and the
-    `scale` of the forecast. An unknown price change is replaced as in `one_for_the_other`.
+    All results are in EUR/MWh and have shape (7, days, 24).
     """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
