@@ -86,17 +86,17 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Choose 20 past forecasts, and return their positions in `whole`, newest first.
+    """Choose 20 past forecasts, and return their numbers, newest first.
 
-    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The numbers of the
-    chosen forecasts are at least 7 days apart. If there are too few forecasts for that, the smallest difference is as
-    large as possible. If `whole` holds fewer than 20 numbers, return None.
+    `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
+    numbered by day. The numbers of the chosen forecasts are at least 7 days apart. If there are too few forecasts for
+    that, the smallest difference is as large as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []
-        for place in reversed(range(whole.size)):
-            if not chosen or whole[chosen[-1]] - whole[place] >= apart:
-                chosen.append(place)
+        for number in reversed(whole.tolist()):
+            if not chosen or chosen[-1] - number >= apart:
+                chosen.append(number)
             if len(chosen) == SCENARIOS:
                 return chosen
     return None
