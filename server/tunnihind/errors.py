@@ -91,8 +91,8 @@ class SourceError(TunnihindError):
     """A source gave no usable answer.
 
     `problem` is one line of at most 300 characters. If an answer refused the request, `status` is the answer's HTTP
-    status. `fault` and `status` are shown to everybody. The text of the error is not, because it may name machines of
-    the operator's network.
+    status. `fault` and `status` are shown to everybody, but the error's text is not, because the text may name machines
+    of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -190,7 +190,8 @@ def without(secret: str, text: str) -> str:
     """Return the whole text with the secret hidden.
 
     The characters of the secret may be percent-encoded, XML character references or JSON escapes. One white space
-    character may stand between two of them. The value of a URL parameter `securityToken` is hidden too.
+    character may stand between two of them. The value of a URL parameter `securityToken` is hidden too. If `secret` is
+    empty, nothing is hidden.
     """
     if not secret:
         return text

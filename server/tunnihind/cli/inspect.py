@@ -25,7 +25,7 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices are listed from this many seconds ago on."""
+"""Unconfirmed prices are not listed if their period began more than this many seconds ago."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ AS_OF: Final = (
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Add the options of `groups` and the options for logging to a command.
+    """Add options to a command: the options of `groups`, and the options for logging.
 
     The command gets its `Settings` as the first argument. Logging is set up before the command runs.
     """

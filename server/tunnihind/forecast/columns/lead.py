@@ -110,7 +110,10 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """For each target day, return whether all next-day drivers are known for that day and for the day before."""
+        """For each target day, return whether all next-day drivers are known for that day and for the day before.
+
+        If there are no next-day drivers, return False.
+        """
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))

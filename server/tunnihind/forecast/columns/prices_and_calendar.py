@@ -49,9 +49,9 @@ def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return columns of the neighbouring zones' prices.
 
-    The last zone of `Market.neighbours` has two more columns. One holds this zone's prices a week before the target
-    day. The other holds the mean absolute difference between this zone's prices and the forecast zone's prices on the
-    last day with known prices.
+    The last zone of `Market.neighbours` has two more columns. One holds the last zone's prices a week before the target
+    day. The other holds the mean absolute difference between the last zone's prices and the forecast zone's prices on
+    the last day with known prices.
     """
     j = target - lead
     columns: Columns = {}

@@ -63,7 +63,8 @@ class Rows:
 
     Each row holds only data that were known when the forecast of the target day was issued. `x` (n, 24, columns) holds
     the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
-    `has_next_day` (n,) is true if all next-day drivers are known for the target day and for the day before.
+    `has_next_day` (n,) is true if there are next-day drivers, and if all of them are known for the target day and for
+    the day before.
     """
 
     names: ColumnNames
