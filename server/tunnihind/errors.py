@@ -103,7 +103,7 @@ class SourceError(TunnihindError):
         self.problem = one_line(problem)
         super().__init__(f"{source}: {self.problem}")
 
-    def redacted(self, redact: Callable[[str], str]) -> Self:
+    def redact_with(self, redact: Callable[[str], str]) -> Self:
         """Change this error's text with `redact`, and return the error without its traceback and causes.
 
         The traceback and the causes would keep the whole answer in memory.
@@ -161,32 +161,32 @@ class BadAnswer(SourceError):
     """The source's answer can't be used: for example, it is malformed or too large."""
 
 
-LONGEST: Final = 300
+LONGEST_TEXT: Final = 300
 """`one_line` cuts a text to this many characters."""
 
-_LOOKED_AT: Final = 65_536
-"""`one_line` cuts a text to this many characters before it hides the secret. This number is far above `LONGEST`,
+_LONGEST_SEARCHED: Final = 65_536
+"""`one_line` cuts a text to this many characters before it hides the secret. This number is far above `LONGEST_TEXT`,
 because hiding the secret can make the text shorter."""
 
 # This pattern matches a word. White space, control characters and invisible characters end a word.
-_PRINTED: Final = re.compile(
+_WORD: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
 # If a source quotes only the beginning of the secret, the name of the URL parameter shows where the secret is.
-_PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
+_TOKEN_PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 
 
 def one_line(text: str, secret: str = "") -> str:
-    """Return the beginning of a text on one line of at most `LONGEST` characters, with the secret hidden.
+    """Return the beginning of a text on one line of at most `LONGEST_TEXT` characters, with the secret hidden.
 
     White space, control characters and invisible characters become single spaces.
     """
-    line = without(secret, _beginning(text))
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+    line = hide_secret(secret, _first_words(text))
+    return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
 
 
-def without(secret: str, text: str) -> str:
+def hide_secret(secret: str, text: str) -> str:
     """Return the whole text with the secret hidden.
 
     The characters of the secret may be percent-encoded, XML character references or JSON escapes. One white space
@@ -195,26 +195,26 @@ def without(secret: str, text: str) -> str:
     """
     if not secret:
         return text
-    hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)
-    return _PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
+    hidden = re.sub(_secret_pattern(secret), _HIDDEN, text, flags=re.IGNORECASE)
+    return _TOKEN_PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
 
 
-def _beginning(text: str) -> str:
+def _first_words(text: str) -> str:
     words: list[str] = []
     length = 0
-    for found in _PRINTED.finditer(text):
-        words.append(found[0][:_LOOKED_AT])
+    for found in _WORD.finditer(text):
+        words.append(found[0][:_LONGEST_SEARCHED])
         length += len(words[-1]) + 1
-        if length > _LOOKED_AT:
+        if length > _LONGEST_SEARCHED:
             break
-    return " ".join(words)[:_LOOKED_AT]
+    return " ".join(words)[:_LONGEST_SEARCHED]
 
 
-def _pattern_of(secret: str) -> str:
-    return r"\s?".join(_character(character) for character in secret.strip())
+def _secret_pattern(secret: str) -> str:
+    return r"\s?".join(_character_pattern(character) for character in secret.strip())
 
 
-def _character(character: str) -> str:
+def _character_pattern(character: str) -> str:
     percent = "".join(f"%(?:25)*{byte:02x}" for byte in character.encode())
     code = ord(character)
     return rf"(?:{re.escape(character)}|{percent}|&\#0*{code};|&\#x0*{code:x};|\\u{code:04x})"

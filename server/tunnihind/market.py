@@ -38,14 +38,14 @@ class SeriesKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PriceLimits:
     """The lowest and the highest possible price in EUR/MWh."""
 
     floor: float
     cap: float
 
 
-HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
+HARMONISED_LIMITS: Final = PriceLimits(floor=-500.0, cap=4000.0)
 """The price limits of the market coupling. All zones have the same limits."""
 
 
@@ -74,7 +74,7 @@ class Market:
     """The two local times between which the next day's prices normally appear. Prices are late if they are missing at
     the second time."""
     currency: Literal["EUR"] = "EUR"
-    limits: Limits = HARMONISED_LIMITS
+    limits: PriceLimits = HARMONISED_LIMITS
     """The price limits of the market coupling, or the operator's own limits."""
 
     @property
@@ -102,11 +102,11 @@ class Market:
         midnights = (self.midnight(day) for day, _ in later)
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
 
-    def within(self, limits: Limits) -> Market:
+    def with_limits(self, limits: PriceLimits) -> Market:
         """Return this market with other price limits."""
         return replace(self, limits=limits)
 
-    def local(self, ts: float) -> datetime:
+    def local_time(self, ts: float) -> datetime:
         """Return the local time at an instant."""
         return datetime.fromtimestamp(ts, self.clock)
 
@@ -122,14 +122,14 @@ class Market:
         """Return the instant from which missing prices of a delivery day count as late."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
-    def is_publication_watch(self, now: float) -> bool:
+    def is_in_publication_watch(self, now: float) -> bool:
         """Return whether the local time at `now` is within `publication_watch`."""
         first, last = self.publication_watch
-        return first <= self.local(now).time() < last
+        return first <= self.local_time(now).time() < last
 
-    def expected_through(self, now: float) -> date:
+    def newest_expected_day(self, now: float) -> date:
         """Return the last delivery day whose prices may already be published at `now`."""
-        local, today = self.local(now), delivery_day(now)
+        local, today = self.local_time(now), delivery_day(now)
         # In the first hour after local midnight, `today` is still yesterday's delivery day, but the prices of the next
         # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today

@@ -56,7 +56,7 @@ class PriceSeries(Mapping[int, float]):
         return np.arange(self.start_ts, self.end_ts, self.step_s, dtype=np.int64)
 
     @property
-    def newest(self) -> int | None:
+    def newest_ts(self) -> int | None:
         """The start of the last period with a known price, or None if no price is known."""
         known = np.flatnonzero(~np.isnan(self.eur_mwh))
         return self.start_ts + int(known[-1]) * self.step_s if known.size else None
@@ -64,7 +64,7 @@ class PriceSeries(Mapping[int, float]):
     @property
     def newest_day(self) -> date | None:
         """The delivery day of the last period with a known price, or None if no price is known."""
-        newest = self.newest
+        newest = self.newest_ts
         return None if newest is None else delivery_day(newest)
 
     @property
@@ -86,7 +86,7 @@ class PriceSeries(Mapping[int, float]):
     def __len__(self) -> int:
         return int(np.count_nonzero(~np.isnan(self.eur_mwh)))
 
-    def at(self, instants: NDArray[np.int64]) -> NDArray[np.float64]:
+    def prices_at(self, instants: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the price of the period that begins at each of `instants`, or NaN if no such price is known."""
         rows, rest = np.divmod(instants - self.start_ts, self.step_s)
         inside = (rest == 0) & (rows >= 0) & (rows < self.eur_mwh.size)
@@ -107,7 +107,7 @@ class PriceSeries(Mapping[int, float]):
             window[low - offset : high - offset] = self.eur_mwh[low:high]
         return type(self)(self.zone, self.step_s, start_ts, window)
 
-    def hourly(self) -> PriceSeries:
+    def hourly_means(self) -> PriceSeries:
         """Return the series of the unrounded hourly mean prices.
 
         An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.

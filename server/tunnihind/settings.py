@@ -8,7 +8,7 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from tunnihind.errors import SettingsError
-from tunnihind.market import HARMONISED_LIMITS, MARKETS, SPECIFIED_VAT_RATE, Limits, Market, VatRates, Zone
+from tunnihind.market import HARMONISED_LIMITS, MARKETS, SPECIFIED_VAT_RATE, Market, PriceLimits, VatRates, Zone
 
 ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
@@ -20,7 +20,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 """The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the `PATH`."""
 
 
-def install_extra(name: str) -> str:
+def install_advice(name: str) -> str:
     """Return advice on installing an extra of this package, such as `install tunnihind[plot]`."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
@@ -41,8 +41,8 @@ class Settings:
     """The server's settings with their defaults.
 
     The first of the `zones` is served at the root. Each further zone is served under a path such as `/lv`. The method
-    `at` sets `base_path` to this path. `vat_rate` is a fraction, and the price limits are in EUR/MWh. `rate_limit` is
-    in requests per second for each client, or 0 for no limit.
+    `for_zone` sets `base_path` to this path. `vat_rate` is a fraction, and the price limits are in EUR/MWh.
+    `rate_limit` is in requests per second for each client, or 0 for no limit.
     """
 
     # `repr=False` keeps the token, and the password in the database's address, out of logs.
@@ -91,9 +91,9 @@ class Settings:
                 raise SettingsError(f"{option} is {url!r}: it has to start with http:// or https:// and name a host")
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> PriceLimits:
         """The lowest and the highest possible price in EUR/MWh."""
-        return Limits(self.price_floor, self.price_cap)
+        return PriceLimits(self.price_floor, self.price_cap)
 
     @property
     def market(self) -> Market:
@@ -103,13 +103,13 @@ class Settings:
     @property
     def markets(self) -> tuple[Market, ...]:
         """All served markets, with the operator's price limits."""
-        return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
+        return tuple(MARKETS[zone].with_limits(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
         """Return the path under which a zone is served, such as `/lv`. The path of the first zone is empty."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
-    def at(self, zone: Zone) -> Self:
+    def for_zone(self, zone: Zone) -> Self:
         """Return the settings for serving `zone` alone, under the zone's path."""
         return replace(self, zones=(zone,), base_path=self.path_of(zone))
 
@@ -156,7 +156,7 @@ class Settings:
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
 
 
-_HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
+_LOCAL_ENDINGS: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
 """Endings of host names that exist only on one machine or in a local network, such as `local` (RFC 6762)."""
 
 
@@ -165,7 +165,7 @@ def _is_local_host(host: str) -> bool:
         return not ip_address(host).is_global
     except ValueError:
         name = host.rstrip(".")
-        return "." not in name or any(name.endswith(f".{end}") for end in _HOUSE_NAMES)
+        return "." not in name or any(name.endswith(f".{end}") for end in _LOCAL_ENDINGS)
 
 
 def _is_web_address(url: str) -> bool:

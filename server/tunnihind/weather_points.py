@@ -79,11 +79,11 @@ POINTS: Final = (
 
 _WIND, _TEMPERATURE, _ = VARIABLES
 
-SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
+SCORED_VARIABLES: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
 """The scored weather variables, each with the `drives` of the places at which its forecasts are scored."""
 
 
-def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
+def region_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
     """Return the places in a zone's region that have wind farms (`wind`) or many consumers (`load`)."""
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 

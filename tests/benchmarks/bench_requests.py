@@ -68,7 +68,7 @@ def largest_view() -> ServedData:
         "benchmark",
         ESTONIA,
         {
-            HOUR_S: ServedSeries(quarters.hourly(), issued=issued, run=run),
+            HOUR_S: ServedSeries(quarters.hourly_means(), issued=issued, run=run),
             QUARTER_S: ServedSeries(quarters, issued=issued_quarters, run=_run(QUARTER_S)),
         },
         scenarios=scenarios_with(run),

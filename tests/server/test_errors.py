@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.errors import LONGEST, BadAnswer, RateLimited, one_line
+from tunnihind.errors import LONGEST_TEXT, BadAnswer, RateLimited, one_line
 
 SECRET = "0d4c2f4e-2f6b-secret"  # noqa: S105
 
@@ -55,14 +55,14 @@ def test_no_text_brings_the_secret_out(before: str, after: str, spaces: int) -> 
 @given(st.text() | st.text("a\n\r\x00\x1b\u2028\u202e\u200b\ud800", max_size=1_000))
 def test_a_text_becomes_one_short_line_that_a_terminal_and_a_file_can_take(text: str) -> None:
     line = one_line(text)
-    assert len(line) <= LONGEST
+    assert len(line) <= LONGEST_TEXT
     assert len(line.splitlines()) <= 1
     assert all(character.isprintable() or character not in "\x00\x1b\x7f\u2028\u202e\u200b" for character in line)
     line.encode()
 
 
 def test_a_long_text_says_that_it_goes_on() -> None:
-    assert one_line("word " * 1_000_000) == ("word " * 60)[: LONGEST - 1] + "…"
+    assert one_line("word " * 1_000_000) == ("word " * 60)[: LONGEST_TEXT - 1] + "…"
 
 
 @pytest.mark.parametrize("padding", [" " * 100_000, "\x00" * 100_000, "\u200b" * 100_000])
@@ -76,5 +76,5 @@ def test_every_error_of_a_source_is_told_in_one_line() -> None:
         RateLimited("source", "a\nb" * 1_000, status=429, retry_after_s=1),
     ):
         assert str(error) == f"source: {error.problem}"
-        assert len(error.problem) == LONGEST
+        assert len(error.problem) == LONGEST_TEXT
         assert "\n" not in str(error)

@@ -29,7 +29,7 @@ def test_a_series_is_a_mapping_of_the_known_prices_in_order(prices: dict[int, fl
     assert found == expected
     assert list(found) == list(expected)
     assert len(found) == len(expected)
-    assert found.newest == max(expected, default=None)
+    assert found.newest_ts == max(expected, default=None)
     assert found.is_whole == (found.eur_mwh.size == len(expected))
     assert all(ts not in found for ts in found.starts.tolist() if ts not in expected)
     assert START + 1 not in found
@@ -42,25 +42,25 @@ def test_a_window_holds_the_prices_inside_it(prices: dict[int, float], step_s: i
     window = found.between(low, high)
     assert window == {ts: price for ts, price in expected.items() if low <= ts < high}
     assert (window.start_ts, window.end_ts) == (low, max(low, high))
-    np.testing.assert_array_equal(window.eur_mwh, found.at(np.arange(low, high, step_s)))
+    np.testing.assert_array_equal(window.eur_mwh, found.prices_at(np.arange(low, high, step_s)))
 
 
 @given(PRICES)
 def test_an_hour_of_quarters_is_the_mean_of_its_four(prices: dict[int, float]) -> None:
     quarters, by_start = series(prices, QUARTER_S)
-    hours = quarters.hourly()
+    hours = quarters.hourly_means()
     assert hours.step_s == HOUR_S
     assert dict(hours) == pytest.approx(hourly_prices(by_start))
 
 
 def test_hours_are_their_own_hours() -> None:
     hours, _ = series({0: 1.0}, HOUR_S)
-    assert hours.hourly() is hours
+    assert hours.hourly_means() is hours
 
 
 def test_instants_between_two_periods_have_no_price() -> None:
     quarters, _ = series({0: 1.0, 1: 2.0}, QUARTER_S)
-    found = quarters.at(np.array([START, START + 1, START + QUARTER_S, START - QUARTER_S]))
+    found = quarters.prices_at(np.array([START, START + 1, START + QUARTER_S, START - QUARTER_S]))
     np.testing.assert_array_equal(found, [1.0, np.nan, 2.0, np.nan])
 
 

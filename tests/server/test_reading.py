@@ -122,7 +122,7 @@ def test_each_settled_hour_has_its_four_quarters(store: Store) -> None:
     view = read_served_data(store, ESTONIA, NOW)
     assert view.of(QUARTER_S).settled == quotes
     assert view.of(QUARTER_S).known_by_hour == frozenset()
-    assert view.of(QUARTER_S).settled.hourly() == view.hours.settled
+    assert view.of(QUARTER_S).settled.hourly_means() == view.hours.settled
 
 
 def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> None:
@@ -174,7 +174,7 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
     )
     prices = archive.everything()
     settled, found = (served(prices, "ee", step_s, NOW) for step_s in STEPS)
-    assert found.prices.hourly() == pytest.approx(settled.prices)
+    assert found.prices.hourly_means() == pytest.approx(settled.prices)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
     assert found.known_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
 

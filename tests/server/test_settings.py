@@ -56,9 +56,13 @@ def test_clients_know_the_server_by_its_public_url_or_by_its_port() -> None:
 @pytest.mark.parametrize("port", [0, 8081])
 def test_a_further_zone_is_below_the_servers_own_address_and_the_first_at_it(port: int) -> None:
     server = Settings(port=port, zones=("lv", "fi"))
-    assert [server.at(zone).base_url for zone in server.zones] == [server.base_url, f"{server.base_url}/fi"]
-    assert [server.at(zone).market.code for zone in server.zones] == ["LV", "FI"]
-    assert Settings(public_url="https://prices.example.org/", zones=("ee", "lt")).at("lt").base_url.endswith(".org/lt")
+    assert [server.for_zone(zone).base_url for zone in server.zones] == [server.base_url, f"{server.base_url}/fi"]
+    assert [server.for_zone(zone).market.code for zone in server.zones] == ["LV", "FI"]
+    assert (
+        Settings(public_url="https://prices.example.org/", zones=("ee", "lt"))
+        .for_zone("lt")
+        .base_url.endswith(".org/lt")
+    )
 
 
 @pytest.mark.parametrize(

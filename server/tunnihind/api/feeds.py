@@ -89,7 +89,7 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
-    midnight = market.midnight(market.local(now).date())
+    midnight = market.midnight(market.local_time(now).date())
     served = served_periods(data, now, settings, step_s=feed.step_s, since=midnight)
     prices = {period.ts: period.percentiles.p50 for period in served.forecast}
     prices |= {period.ts: period.eur_mwh for period in served.settled}

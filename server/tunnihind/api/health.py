@@ -80,12 +80,12 @@ def judge(
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
     """Return whether settled prices are known, but no price of tomorrow's delivery day or of a later day."""
     newest = data.newest_settled
-    return newest is not None and delivery_day(newest) <= data.market.local(now).date()
+    return newest is not None and delivery_day(newest) <= data.market.local_time(now).date()
 
 
 def publication_is_late(market: Market, now: int) -> bool:
     """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
-    return now >= market.late_from(market.local(now).date() + timedelta(days=1))
+    return now >= market.late_from(market.local_time(now).date() + timedelta(days=1))
 
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:

@@ -54,7 +54,7 @@ class Month:
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
-        current = f"{market.local(now):%Y-%m}"
+        current = f"{market.local_time(now):%Y-%m}"
         if text < FIRST:
             raise NotServed(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
         if text > current:

@@ -59,7 +59,7 @@ class ScoreTable:
 
         Raises ParameterError if `year` isn't four digits, and NotServed if there is no table of that year.
         """
-        today = self._market.local(self._clock.now()).date()
+        today = self._market.local_time(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
         advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"

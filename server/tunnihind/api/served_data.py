@@ -116,7 +116,7 @@ class ServedData:
     @property
     def newest_settled(self) -> int | None:
         """The start of the newest settled hour, or None if no price is settled."""
-        return self.hours.settled.newest
+        return self.hours.settled.newest_ts
 
 
 _NAMED_DAYS: Final = 2
@@ -187,7 +187,7 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
     The newest settled price is always included, because its time determines the end of the public window.
     """
     hours = prices.of(zone)
-    newest, since = hours.newest, floor_hour(now) - _PRICES_S
+    newest, since = hours.newest_ts, floor_hour(now) - _PRICES_S
     start_ts = since if newest is None else min(since, newest)
     return within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
 

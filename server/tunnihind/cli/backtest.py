@@ -22,7 +22,7 @@ from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
-from tunnihind.settings import Settings, install_extra
+from tunnihind.settings import Settings, install_advice
 from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
@@ -43,7 +43,7 @@ def _in_existing_folder(_context: click.Context, _option: click.Parameter, path:
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse `--plot` before the backtest begins, if matplotlib or the picture's folder is missing."""
     if path is not None and find_spec("matplotlib") is None:
-        raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
+        raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_advice('plot')}")
     return _in_existing_folder(context, parameter, path)
 
 

@@ -41,7 +41,7 @@ def drawing(run: Run) -> RenderableType:
     low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
     table.add_column(f"{low:.0f} to {high:.0f}")
     for ts, p10, p50, p90 in rows(run):
-        hour = f"{market.local(ts):%a %d.%m. %H:%M}"
+        hour = f"{market.local_time(ts):%a %d.%m. %H:%M}"
         table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
     return table
 

@@ -61,7 +61,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     is then left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
+    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest_ts
     run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(
         now=now,
@@ -125,7 +125,7 @@ def _until(instant: int | None, now: int) -> int | None:
 
 
 def _local(status: Status, instant: int) -> str:
-    return f"{MARKETS[status.zone].local(instant):%Y-%m-%d %H:%M}"
+    return f"{MARKETS[status.zone].local_time(instant):%Y-%m-%d %H:%M}"
 
 
 def _until_text(status: Status) -> str:

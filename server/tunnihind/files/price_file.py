@@ -19,7 +19,7 @@ from tunnihind.market import (
     HOUR_S,
     QUARTER_S,
     ZONES,
-    Limits,
+    PriceLimits,
     Zone,
     day_end,
     delivery_day,
@@ -72,7 +72,7 @@ class PriceFile:
             ]
 
 
-def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
+def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFile:
     """Read a whole price file.
 
     Raises ImportFileError if the file is unreadable or invalid, or if a price is outside `limits`.
@@ -109,7 +109,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
     return zones
 
 
-def _price(row: Row, zone: Zone, limits: Limits) -> float:
+def _price(row: Row, zone: Zone, limits: PriceLimits) -> float:
     """Return a zone's price in a row, or NaN if the cell is empty. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:

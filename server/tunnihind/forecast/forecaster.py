@@ -219,7 +219,7 @@ class TieredForecaster:
         return {
             "tier": _tier(days, columns),
             "zones": [zone for zone in self.market.zones if known.prices.of(zone)],
-            "newestSettledHour": known.prices.of(self.market.zone).newest,
+            "newestSettledHour": known.prices.of(self.market.zone).newest_ts,
             "firstDay": days.grid.first.isoformat(),
             "lastDay": days.grid.day(days.newest).isoformat(),
             "historyDays": days.newest + 1,

@@ -91,7 +91,7 @@ class PriceArchive:
         for (zone, step_s), prices in tuple(series.items()):
             if step_s != HOUR_S:
                 hours = SeriesKey(zone, HOUR_S)
-                series[hours] = _preferred(prices.hourly(), series[hours])
+                series[hours] = _preferred(prices.hourly_means(), series[hours])
         return PriceHistory(instant, series)
 
     def everything(self) -> PriceHistory:

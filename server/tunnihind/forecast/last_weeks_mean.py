@@ -89,7 +89,7 @@ class LastWeeksMean:
         days = np.flatnonzero(hours_known)
         return {
             "zones": [self.market.zone],
-            "newestSettledHour": known.prices.of(self.market.zone).newest,
+            "newestSettledHour": known.prices.of(self.market.zone).newest_ts,
             "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
             "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
             "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),

@@ -185,7 +185,7 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 def pause(failures: int, market: Market, now: int) -> int:
     """Return the pause in seconds after `failures` failures in a row."""
-    longest = _LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
+    longest = _LONGEST_PAUSE_IN_WATCH_S if market.is_in_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(_FIRST_PAUSE_S, failures, longest)
 
 
@@ -197,7 +197,7 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     minutes if that is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
-    watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
+    watch_start, watch_end = (market.instant(market.local_time(now).date(), at) for at in market.publication_watch)
     if now < watch_end:
         end = min(end, max(watch_start, now + MAX_RETRY_AFTER_IN_WATCH_S))
     return end
@@ -212,7 +212,7 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
     and today show whether an answer is wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
-    if situation.market.is_publication_watch(now) and situation.settled_through == today:
+    if situation.market.is_in_publication_watch(now) and situation.settled_through == today:
         return today - timedelta(days=1), tomorrow
     oldest = today - timedelta(days=CATCH_UP_DAYS)
     if situation.settled_through is None:
@@ -282,9 +282,9 @@ def _interval(task: Task, situation: Situation, now: int) -> float:
 
 
 def _price_interval(situation: Situation, now: int) -> int:
-    if situation.settled_through is not None and situation.settled_through >= situation.market.expected_through(now):
+    if situation.settled_through is not None and situation.settled_through >= situation.market.newest_expected_day(now):
         return _MISSING_INTERVAL_S if situation.is_in_doubt else _COMPLETE_INTERVAL_S
-    return _WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else _MISSING_INTERVAL_S
+    return _WATCH_INTERVAL_S if situation.market.is_in_publication_watch(now) else _MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
@@ -303,6 +303,6 @@ def _scores_wanted_at(situation: Situation, zone: ZoneSituation, now: int) -> fl
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:
         return -inf
-    scored = situation.market.local(zone.scored_ts)
+    scored = situation.market.local_time(zone.scored_ts)
     day = scored.date() + timedelta(days=1) if scored.time() >= _SCORES_AT else scored.date()
     return situation.market.instant(day, _SCORES_AT)

@@ -135,7 +135,7 @@ def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) 
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
         return "no values", ("there is no value in it",)
-    reach = f"{len(series)} series until {market.local(until):%Y-%m-%d %H:%M %Z}"
+    reach = f"{len(series)} series until {market.local_time(until):%Y-%m-%d %H:%M %Z}"
     return reach, () if until > least_until else ("it ends before now",)
 
 

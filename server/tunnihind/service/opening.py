@@ -65,7 +65,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
         replace(settings, drain_seconds=0),
         [
             ServedZone(
-                snapshot=Snapshot(settings.at(zone), clock, troubles),
+                snapshot=Snapshot(settings.for_zone(zone), clock, troubles),
                 read_prices=_read_nothing,
                 read_scores=_read_nothing,
             )

@@ -55,7 +55,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
         for market in settings.markets:
             rehearsal = await asyncio.to_thread(Rehearsal.of, store, instant, market, archive)
             archive = rehearsal.archive
-            players.append(Player(rehearsal, Snapshot(settings.at(market.zone), clock)))
+            players.append(Player(rehearsal, Snapshot(settings.for_zone(market.zone), clock)))
             await players[-1].play(instant)
         _LOG.info("rehearsing %s without network; nothing is stored", iso_utc(instant))
         # An announced rehearsal would attract the real server's clients, because both servers have the same identity.

@@ -65,7 +65,7 @@ async def answering(
     with `until_stopped`. `with_pipeline` is true if this server can run the pipeline.
     """
     troubles = Troubles()
-    snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
+    snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
     store.database.count_by(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)

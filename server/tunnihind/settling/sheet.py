@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc
+from tunnihind.market import HOUR_S, QUARTER_S, PriceLimits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
@@ -43,7 +43,7 @@ class Held:
     detail: str
 
 
-def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
+def whole_day(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | Held:
     """Return a sheet's prices in chronological order.
 
     If the prices are unreadable, impossible or incomplete, return a `Held` with the reason. Hourly prices are accepted
@@ -72,7 +72,7 @@ def doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = (
     return None
 
 
-def _impossible(quotes: Iterable[Quote], limits: Limits) -> Held | None:
+def _impossible(quotes: Iterable[Quote], limits: PriceLimits) -> Held | None:
     for ts, eur_mwh in quotes:
         if not math.isfinite(eur_mwh):
             return Held(Reason.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")

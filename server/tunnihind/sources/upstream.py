@@ -38,8 +38,8 @@ from tunnihind.errors import (
     SourceRefused,
     SourceUnreachable,
     TokenRefused,
+    hide_secret,
     one_line,
-    without,
 )
 
 _LOG: Final = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ class Upstream:
             return read(await self._fetch(url, params, accept))
         except SourceError as error:
             failure = error
-        raise failure.redacted(self.redacted)
+        raise failure.redact_with(self.redacted)
 
     def redacted(self, text: str) -> str:
         """Return the beginning of a source's text on one line, with the operator's secret hidden."""
@@ -233,10 +233,10 @@ class Upstream:
         record = answer_recorder.get()
         if record is not None:
             # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. Spaces replace the zero bytes, so
-            # that `without` finds the secret and hides it.
+            # that `hide_secret` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
-            url = without(self._secret, str(response.url))
-            record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
+            url = hide_secret(self._secret, str(response.url))
+            record(RecordedAnswer(self.source, url, response.status, hide_secret(self._secret, text)))
 
     def _refusal(self, response: ClientResponse, body: bytes) -> SourceRefused:
         status = response.status

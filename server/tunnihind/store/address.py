@@ -9,7 +9,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from tunnihind.errors import SettingsError
-from tunnihind.settings import install_extra
+from tunnihind.settings import install_advice
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
@@ -40,7 +40,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         if url.get_backend_name() in _SYSTEMS:
             message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
             if url.drivername == _POSTGRESQL:
-                message += f"; to install it, {install_extra('postgresql')}"
+                message += f"; to install it, {install_advice('postgresql')}"
             raise SettingsError(message) from None
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)

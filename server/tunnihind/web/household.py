@@ -82,4 +82,4 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 def _day(ts: int, display: Display) -> date:
     """Return the calendar day in the zone's local time, because rates change at local midnight."""
-    return display.market.local(ts).date()
+    return display.market.local_time(ts).date()

@@ -101,7 +101,7 @@ class Site:
             other: "" if other == zone else to_root + f"{server.path_of(other)}/".removeprefix("/")
             for other in server.zones
         }
-        return cls(server.at(zone), paths)
+        return cls(server.for_zone(zone), paths)
 
     @property
     def zone(self) -> Zone:

@@ -137,13 +137,13 @@ class PackageTariff:
 
         If a part has no known rate at `ts`, use its last rate before `ts`, or else its first rate.
         """
-        wall = ESTONIA.local(ts)
+        wall = ESTONIA.local_time(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_rate_period(wall, network), network), **fees}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
-        wall = ESTONIA.local(ts)
+        wall = ESTONIA.local_time(ts)
         rates = nearest_rate(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
 
@@ -188,7 +188,7 @@ class OwnTariff:
         """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         if not self.has_nights:
             return None
-        return "night" if _is_night(self.market.local(ts), self.market.country) else "day"
+        return "night" if _is_night(self.market.local_time(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
         """Yield nothing. A household's own rates hold on all days."""

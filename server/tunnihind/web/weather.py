@@ -13,7 +13,7 @@ import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour
-from tunnihind.weather_points import REGIONS, deciding_points
+from tunnihind.weather_points import REGIONS, region_points
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
@@ -23,7 +23,7 @@ def wind_names(market: Market) -> tuple[str, ...]:
 
     Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
     """
-    return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
+    return tuple(f"wind_speed_100m@{point.name}" for point in region_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def sun_names(market: Market) -> tuple[str, ...]:
 
     Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
     """
-    return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
+    return tuple(f"shortwave_radiation@{point.name}" for point in region_points(market.zone, "load"))
 
 
 FRESH_S: Final = 2 * DAY_S

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.server.files.conftest import Write
 from tunnihind.errors import ImportFileError
 from tunnihind.files.price_file import PriceFile, read_prices
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Limits, day_end, day_start, hours_of
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, hours_of
 from tunnihind.store.prices import Price
 
 HOUR = 1_765_753_200
@@ -140,9 +140,9 @@ def test_a_cell_of_any_length_makes_a_short_message(write: Write) -> None:
 
 def test_the_limits_are_the_operator_s(write: Write) -> None:
     file = write("ts,ee", row(HOUR, 5000), row(NEXT, -501))
-    assert read_prices(file, Limits(-600, 5000)).count == 2
+    assert read_prices(file, PriceLimits(-600, 5000)).count == 2
     with pytest.raises(ImportFileError, match=r"line 2, column ee: 5000 EUR/MWh .* -600 to 4999"):
-        read_prices(file, Limits(-600, 4999))
+        read_prices(file, PriceLimits(-600, 4999))
 
 
 @pytest.mark.parametrize("gzipped", [False, True])

@@ -6,9 +6,9 @@ from hypothesis.extra import numpy as npst
 
 from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_likely, widening
 from tunnihind.forecast.known import Floats
-from tunnihind.market import Limits
+from tunnihind.market import PriceLimits
 
-LIMITS = Limits(-500.0, 4000.0)
+LIMITS = PriceLimits(-500.0, 4000.0)
 prices = npst.arrays(np.float64, (7, 24), elements=st.floats(-500, 4000))
 widths = npst.arrays(np.float64, (7, 24), elements=st.floats(0, 5))
 

@@ -147,7 +147,7 @@ def issued(first: date, days: int, *, published: int = 0, p50: Floats | None = N
         for ts in hours_of(day + timedelta(days=lead))[published if lead == 1 else 0 :]
     ]
     at, targets, leads = (np.array(column) for column in zip(*rows, strict=True))
-    said = truth.at(targets)
+    said = truth.prices_at(targets)
     return BacktestResult.of(IssuedForecasts(at, targets, leads, said - 9, said, said + 9, said + targets % 7), truth)
 
 

@@ -17,7 +17,7 @@ from tunnihind.market import (
     DELIVERY_TZ,
     ESTONIA,
     HOUR_S,
-    Limits,
+    PriceLimits,
     SeriesKey,
     day_end,
     day_start,
@@ -221,7 +221,7 @@ def test_prices_of_the_neighbours_alone_give_no_run(utc: Utc) -> None:
 
 def test_percentiles_keep_to_the_price_limits_they_are_given(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, lambda ts: wild(ts) * 3 - 60)
-    run = LastWeeksMean(ESTONIA.within(Limits(0.0, 150.0))).forecast(archive.as_of(utc(2024, 5, 15, 9)))
+    run = LastWeeksMean(ESTONIA.with_limits(PriceLimits(0.0, 150.0))).forecast(archive.as_of(utc(2024, 5, 15, 9)))
     assert run is not None
     assert run.p10.min() == 0.0
     assert run.p90.max() == 150.0

@@ -22,14 +22,14 @@ def history(prices: list[float]) -> PriceHistory:
 def test_unknown_hours_are_no_settled_hours_and_zeros_are() -> None:
     known = history([NAN, 0.0, -1.0, NAN])
     assert known.of("ee") == {START + HOUR_S: 0.0, START + 2 * HOUR_S: -1.0}
-    assert known.of("ee").newest == START + 2 * HOUR_S
+    assert known.of("ee").newest_ts == START + 2 * HOUR_S
     assert known.of("ee").newest_day == date(2025, 12, 15)
 
 
 def test_with_nothing_known_there_is_no_newest_hour() -> None:
     for known in (history([]), history([NAN, NAN]), PriceArchive.of([]).as_of(START), PriceArchive.of([]).everything()):
         assert known.of("ee") == {}
-        assert known.of("ee").newest is None
+        assert known.of("ee").newest_ts is None
         assert known.of("ee").newest_day is None
 
 

@@ -7,10 +7,10 @@ from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_lik
 from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
-from tunnihind.market import Limits
+from tunnihind.market import PriceLimits
 
 LEADS, HOURS = 7, 24
-LIMITS = Limits(-500.0, 4000.0)
+LIMITS = PriceLimits(-500.0, 4000.0)
 SHARE_OF_HIGH = np.repeat([0.3, 0.5, 0.7], 8)
 
 

@@ -12,7 +12,7 @@ from tests.support.upstreams.sources import estonian_quotes
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, IssuedSeries
 from tunnihind.forecast.scoring.backtest import SCORE_DAYS
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, PriceLimits
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
 from tunnihind.pipeline.retention import thin
@@ -107,7 +107,7 @@ def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Pa
 
 
 def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
-    free, bound = make_runs(filled, NOW, ESTONIA), make_runs(filled, NOW, ESTONIA.within(Limits(48.0, 52.0)))
+    free, bound = make_runs(filled, NOW, ESTONIA), make_runs(filled, NOW, ESTONIA.with_limits(PriceLimits(48.0, 52.0)))
     assert free is not None
     assert bound is not None
     for run, limited in ((free.hours, bound.hours), (free.by_step[QUARTER_S], bound.by_step[QUARTER_S])):
@@ -120,7 +120,7 @@ def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:
 async def test_the_price_limits_reach_the_process_that_makes_the_runs(filled: Store, database: Path) -> None:
     async with process_modeller(f"sqlite:///{database}") as modeller:
         assert isinstance(modeller, ProcessModeller)
-        runs = await modeller.runs(ESTONIA.within(Limits(48.0, 52.0)), NOW)
+        runs = await modeller.runs(ESTONIA.with_limits(PriceLimits(48.0, 52.0)), NOW)
     assert runs is not None
     for run in (runs.hours, runs.by_step[QUARTER_S]):
         assert (run.p10 >= 48).all()

@@ -104,12 +104,12 @@ def test_prices_are_asked_for_as_fast_as_they_are_awaited(
     ],
 )
 def test_a_day_is_expected_from_its_publication_on_the_day_before(now: str, day: date) -> None:
-    assert ESTONIA.expected_through(local(now)) == day
+    assert ESTONIA.newest_expected_day(local(now)) == day
 
 
 def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
     first = local("2026-10-25 03:30")
-    assert ESTONIA.expected_through(first) == ESTONIA.expected_through(first + HOUR_S)
+    assert ESTONIA.newest_expected_day(first) == ESTONIA.newest_expected_day(first + HOUR_S)
 
 
 @pytest.mark.parametrize(

@@ -97,13 +97,13 @@ def test_a_pause_is_no_longer_than_asked_and_takes_little_of_the_watch(now: int,
     end = asked_pause_end(ESTONIA, now, asked_s)
     assert now <= end <= min(now + asked_s + 1, now + MAX_RETRY_AFTER_S)
     longest_in_watch = now + MAX_RETRY_AFTER_IN_WATCH_S
-    assert not any(ESTONIA.is_publication_watch(later) for later in range(longest_in_watch, end, 60))
+    assert not any(ESTONIA.is_in_publication_watch(later) for later in range(longest_in_watch, end, 60))
 
 
 @given(NOWS, st.integers(0, 2 * DAY_S))
 def test_what_is_expected_never_goes_back_and_is_today_or_tomorrow(now: int, later_s: int) -> None:
-    assert 0 <= (ESTONIA.expected_through(now) - delivery_day(now)).days <= 1
-    assert ESTONIA.expected_through(now) <= ESTONIA.expected_through(now + later_s)
+    assert 0 <= (ESTONIA.newest_expected_day(now) - delivery_day(now)).days <= 1
+    assert ESTONIA.newest_expected_day(now) <= ESTONIA.newest_expected_day(now + later_s)
 
 
 @given(moments())

@@ -16,7 +16,7 @@ from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scoring.backtest import Next24Hours, recent_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, Market, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, day_start
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import accuracy, forecast_past_days, scores
 from tunnihind.pipeline.pipeline import Pipeline
@@ -169,7 +169,7 @@ def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked:
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     filled.backtests.record_scored(MODEL, "ee", NOW)
-    other = model_identity(ESTONIA.within(Limits(-500, 5000)))
+    other = model_identity(ESTONIA.with_limits(PriceLimits(-500, 5000)))
     assert filled.backtests.kept(other, HOURS) == {}
     assert filled.backtests.scored_at(other, "ee") is None
     assert filled.backtests.scored_at(MODEL, "ee") == NOW

@@ -23,7 +23,7 @@ from tunnihind.market import (
     HOUR_S,
     QUARTER_S,
     STEPS,
-    Limits,
+    PriceLimits,
     day_end,
     day_start,
     delivery_day,
@@ -60,7 +60,7 @@ async def quotes() -> dict[int, Quotes]:
     by_step: dict[int, Quotes] = {}
     for sheet in await Simulated(clock=StillClock(LATER)).prices(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
-            assert not isinstance(whole_day(sheet, Limits(-500, 4000)), Held)
+            assert not isinstance(whole_day(sheet, PriceLimits(-500, 4000)), Held)
             step_s = (day_end(sheet.day) - day_start(sheet.day)) // len(sheet.quotes)
             by_step.setdefault(step_s, {}).setdefault(sheet.zone, {}).update(dict(sheet.quotes))
     return by_step

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, PriceLimits, day_end, day_start
 from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.settling.sheet import whole_day as checked
 from tunnihind.sources.base import DaySheet, Quote, unsaid_step
@@ -89,7 +89,7 @@ def test_the_limits_themselves_are_possible_prices(price: float, passes: bool) -
 
 
 def test_limits_are_the_operators() -> None:
-    found = checked(sheet(DAY, whole_day(DAY, HOUR_S)), Limits(0.0, 50.0))
+    found = checked(sheet(DAY, whole_day(DAY, HOUR_S)), PriceLimits(0.0, 50.0))
     assert isinstance(found, Held)
     assert found.reason == Reason.OUT_OF_BOUNDS
 

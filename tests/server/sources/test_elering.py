@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes, flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
-from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Limits, day_end, day_start, publication_time
+from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.settling.sheet import Held, Reason, whole_day
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.elering import EleringPrices, parse_prices
@@ -85,14 +85,14 @@ async def test_part_of_a_day_is_a_sheet_for_the_check_to_refuse(session: ClientS
     async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
         server.cut(DAY, 12)
         sheets = await fetch(session, server, DAY, DAY)
-    assert whole_day(sheets[0], Limits(-500, 4000)) == Held(Reason.INCOMPLETE, "12 of 96 quarters")
+    assert whole_day(sheets[0], PriceLimits(-500, 4000)) == Held(Reason.INCOMPLETE, "12 of 96 quarters")
 
 
 async def test_a_day_of_zeros_is_a_sheet_for_the_rule_to_doubt(session: ClientSession) -> None:
     async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
         server.zero(DAY)
         sheets = await fetch(session, server, DAY, DAY)
-    assert whole_day(sheets[0], Limits(-500, 4000)) == (0.0,) * 96
+    assert whole_day(sheets[0], PriceLimits(-500, 4000)) == (0.0,) * 96
 
 
 async def test_a_burst_of_503_costs_nothing(session: ClientSession) -> None:
@@ -144,7 +144,7 @@ async def test_a_bad_row_is_named_and_costs_its_own_zone_alone(
         sheets = {sheet.zone: sheet for sheet in await fetch(session, server, DAY, DAY)}
     assert set(sheets) == set(ZONES)
     for zone, sheet in sheets.items():
-        verdict = whole_day(sheet, Limits(-500, 4000))
+        verdict = whole_day(sheet, PriceLimits(-500, 4000))
         if zone == broken:
             assert isinstance(verdict, Held)
             assert verdict.reason == "unreadable"
@@ -220,7 +220,7 @@ async def test_recorded_answers(session: ClientSession, shared: Path, file: str,
     async with FakeElering({}) as server:
         server.say((shared / "fixtures/elering" / file).read_bytes())
         sheets = await fetch(session, server, day, day)
-    for judged in (whole_day(sheet, Limits(-500, 4000)) for sheet in sheets):
+    for judged in (whole_day(sheet, PriceLimits(-500, 4000)) for sheet in sheets):
         assert verdict == (judged.detail if isinstance(judged, Held) else "settled")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.clocks import StillClock
 from tunnihind.forecast.known import Floats, IssuedSeries
-from tunnihind.market import DAY_S, HOUR_S, ZONES, Limits, day_end, day_start, publication_time, utc_midnight
+from tunnihind.market import DAY_S, HOUR_S, ZONES, PriceLimits, day_end, day_start, publication_time, utc_midnight
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
@@ -27,7 +27,7 @@ def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
     hours: dict[int, float] = {}
     for sheet in sheets:
         if sheet.zone == zone:
-            prices = whole_day(sheet, Limits(-500, 4000))
+            prices = whole_day(sheet, PriceLimits(-500, 4000))
             assert not isinstance(prices, Held)
             assert doubt(prices) is None
             hours |= DayPrices.of(sheet.day, prices).hours

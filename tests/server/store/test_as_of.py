@@ -102,7 +102,7 @@ def assert_same(history: PriceHistory, book: SlowBook, instant: int, since: int 
     for zone in ZONES:
         expected = book.settled(zone, instant, since)
         assert history.of(zone) == expected
-        assert history.of(zone).newest == max(expected, default=None)
+        assert history.of(zone).newest_ts == max(expected, default=None)
         window = history.of(zone).between(_HOURS.start - HOUR_S, _HOURS.stop + HOUR_S).eur_mwh
         np.testing.assert_array_equal(window, [np.nan, *(expected.get(hour, np.nan) for hour in _HOURS), np.nan])
         assert history.of(zone, QUARTER_S) == book.quarters(zone, instant, since)

@@ -127,7 +127,7 @@ def test_a_day_has_the_hours_that_its_clocks_give_it(store: Store, day: date, ho
     history = as_of(store, publication_time(day))
     assert list(history.of("fi")) == list(hours_of(day))
     assert len(history.of("ee")) == hours
-    assert (history.of("ee").newest, history.of("ee").newest_day) == (hours_of(day)[-1], day)
+    assert (history.of("ee").newest_ts, history.of("ee").newest_day) == (hours_of(day)[-1], day)
 
 
 def test_zones_are_kept_apart(store: Store) -> None:
@@ -155,7 +155,7 @@ def test_years_apart_in_one_answer_are_all_kept(store: Store) -> None:
 def test_nothing_to_add_is_nothing_added(store: Store) -> None:
     assert store.prices.add([], source="a", seen_ts=NOON) == Added()
     assert store.prices.read_archive().as_of(NOON).of("ee") == {}
-    assert store.prices.read_archive().everything().of("ee").newest is None
+    assert store.prices.read_archive().everything().of("ee").newest_ts is None
 
 
 def test_the_newest_price_is_told_per_zone(store: Store) -> None:

@@ -138,7 +138,7 @@ async def test_what_a_fresh_page_replaces_of_the_picker_can_keep_the_keyboards_p
 
 def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> Summary:
     """Return the dashboard of a market with the same price for two days."""
-    first = market.midnight(market.local(now).date())
+    first = market.midnight(market.local_time(now).date())
     view = make_view({first + i * 3600: eur_mwh for i in range(48)})
     view = ServedData("1", market, view.series)
     return summarise(

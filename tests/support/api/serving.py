@@ -49,7 +49,7 @@ async def serving() -> AsyncIterator[Serve]:
     ) -> RunningServer:
         settings = settings or Settings()
         clock = StillClock(now)
-        snapshots = [Snapshot(settings.at(zone), clock) for zone in settings.zones]
+        snapshots = [Snapshot(settings.for_zone(zone), clock) for zone in settings.zones]
         if not blank:
             for snapshot in snapshots:
                 snapshot.show(replace(view or make_view(), market=snapshot.market))

@@ -18,7 +18,7 @@ from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, Market, Zone, delivery_day
+from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, Zone, delivery_day
 from tunnihind.pipeline.modelling import PastForecasts, ScoreByStep, accuracy, forecast_past_days, make_runs, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
@@ -26,7 +26,7 @@ from tunnihind.price_series import PriceSeries
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.store.store import Store
 
-LIMITS = Limits(-500, 4000)
+LIMITS = PriceLimits(-500, 4000)
 
 
 NO_HISTORY = date(9999, 1, 1)

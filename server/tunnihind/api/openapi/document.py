@@ -29,7 +29,7 @@ def description_words(settings: Settings, say: Callable[[str], str] = str) -> Ma
         "code": market.code,
         "factor": f"{1 + newest:.6g}",
         "vat": vat.substitute(
-            rate=vat_text(newest), adjective=adjective, since=f"{market.local(newest_since):%Y-%m-%d}"
+            rate=vat_text(newest), adjective=adjective, since=f"{market.local_time(newest_since):%Y-%m-%d}"
         ),
     }
 

@@ -26,7 +26,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import OUTER_LEVELS
-from tunnihind.market import Limits
+from tunnihind.market import PriceLimits
 
 _SCALE_EUR_MWH: Final = 80.0
 """Intervals are computed on the scale asinh(price / `_SCALE_EUR_MWH`). The point models use another scale."""
@@ -57,7 +57,7 @@ _UNKNOWN: Final = 0.7
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
-def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) -> Floats:
+def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: PriceLimits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24).
 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
@@ -105,7 +105,7 @@ def lowest_likely(actual: Floats) -> float:
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
-def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
+def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: PriceLimits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
     `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie

@@ -18,7 +18,7 @@ from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.quarters.shape import deviations
 from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_rise
 from tunnihind.forecast.run import Run
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, Market, day_start, delivery_day
+from tunnihind.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 type _Mask = NDArray[np.bool_]
@@ -45,7 +45,7 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
         hourly.p50,
         *_neighbours(
             hourly.p50,
-            hours.at(starts - HOUR_S),
+            hours.prices_at(starts - HOUR_S),
             starts_day=np.isin(starts, [day_start(day) for day in days]),
             is_settled=np.array([day <= newest for day in days])[row],
         ),
@@ -107,7 +107,7 @@ def _inputs_of(
     return [by_last[last] for last in last_seen]
 
 
-def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
+def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: PriceLimits) -> Floats:
     """Return p10, p50 and p90 of the quarters, shape (3, hours, 4).
 
     If the p50 of a quarter would be outside the price limits, all deviations of its hour are reduced in proportion.

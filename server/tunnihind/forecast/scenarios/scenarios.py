@@ -15,14 +15,14 @@ from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks
 from tunnihind.forecast.scenarios.values import values_of
-from tunnihind.market import DAY_S, HOUR_S, Limits, day_start, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
 """The lowest price of this many days before a run limits the lowest of each hour's 20 values (see `values_of`)."""
 
 
-def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
+def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: PriceLimits) -> Scenarios:
     """Return 20 equally likely price paths for the hours of a run.
 
     `hours` holds the known hourly prices. The errors of the past forecasts in `issued` determine the dependence between

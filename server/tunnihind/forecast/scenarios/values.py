@@ -8,7 +8,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
-from tunnihind.market import Limits
+from tunnihind.market import PriceLimits
 
 _BELOW, _ABOVE = 1.7, 1.9
 """The distances of the lowest and the highest value from p50, on the asinh scale.
@@ -21,7 +21,7 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 """The positions of p10, p50 and p90 among the sorted values. The value after p50 is p50 again."""
 
 
-def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
+def values_of(run: Run, lowest: float, limits: PriceLimits) -> Floats:
     """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
     The values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition, their 10th, 50th

@@ -74,7 +74,7 @@ class BacktestResult:
     def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
         """Add the actual prices and the baseline from `truth`, which has the same step as the forecasts."""
         targets = forecasts.target_ts
-        return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
+        return cls(forecasts, truth.prices_at(targets), truth.prices_at(targets - WEEK_S), truth.step_s)
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
         """Score the forecasts that `rows` selects. By default, score all forecasts."""
@@ -203,7 +203,7 @@ def recent_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> Backte
     p10, p50, p90 = (
         np.concatenate([np.empty(0), *(getattr(part, name) for part in parts)]) for name in ("p10", "p50", "p90")
     )
-    actual, baseline = truth.at(targets), truth.at(targets - WEEK_S)
+    actual, baseline = truth.prices_at(targets), truth.prices_at(targets - WEEK_S)
     scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
     if scores.n * truth.step_s < ENOUGH_HOURS * HOUR_S or scores.baseline_mae == 0:
         return None
@@ -261,7 +261,7 @@ def _unpublished(prices: PriceSeries, first: date, last: date, step_s: int) -> I
 
 
 def _next_day(prices: PriceSeries, step_s: int) -> Instants:
-    newest = prices.newest
+    newest = prices.newest_ts
     if newest is None:
         return np.empty(0, np.int64)
     return _periods(newest + HOUR_S, newest + (1 + _SCORE_HORIZON_H) * HOUR_S, step_s)

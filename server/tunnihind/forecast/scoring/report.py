@@ -63,7 +63,7 @@ class BacktestReport:
         return cls(
             leads=leads,
             months=_grouped(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
-            hours=_grouped(result, lambda ts: market.local(ts).hour),
+            hours=_grouped(result, lambda ts: market.local_time(ts).hour),
             overall=result.scores(),
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
             weekly_naive=_comparisons(result, result.baseline, list(leads)),
