@@ -22,8 +22,8 @@ from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
 from tunnihind.pipeline.retention import superfluous_issues, thin
-from tunnihind.sources.entsoe import AREAS
-from tunnihind.sources.entsoe_forecasts import deadline
+from tunnihind.sources.entsoe import AREA_CODES
+from tunnihind.sources.entsoe_forecasts import publication_deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -42,7 +42,7 @@ STEP: Final = {"wind_speed_100m": 0.5, "temperature_2m": 0.5, "shortwave_radiati
 """The hourly change of each variable, up or down."""
 MIDDLE: Final = {"wind_speed_100m": 10.0, "temperature_2m": 5.0, "shortwave_radiation": 0.0}
 LOWEST: Final = {"wind_speed_100m": 0.0, "temperature_2m": -60.0, "shortwave_radiation": 0.0}
-ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
+ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREA_CODES for kind in ("load", "wind", "solar")]
 LARGEST_MW: Final = {"fi": 15_000, "se3": 14_000, "pl": 28_000}
 """The maximum of made-up load, wind and solar power in MW. In the other zones it is 2,000."""
 RANDOM: Final = np.random.default_rng(0)
@@ -130,7 +130,7 @@ def add_entsoe(store: Store, day: date) -> None:
 
 def add_entsoe_archive(store: Store, day: date) -> None:
     """Add the day-ahead forecasts of a past day, as the archive has them."""
-    store.covariates.add({name: [_megawatts(name, deadline(name, day), day, day)] for name in ENTSOE})
+    store.covariates.add({name: [_megawatts(name, publication_deadline(name, day), day, day)] for name in ENTSOE})
 
 
 def add_held_days(store: Store, day: date) -> None:

@@ -25,7 +25,7 @@ from tunnihind.market import DAY_S, ESTONIA, delivery_day, iso_utc
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 
 PORT: Final = 18_711
@@ -39,7 +39,7 @@ def fill(url: str) -> None:
     clock = SystemClock()
     today = delivery_day(clock.now())
     with Store(url) as store:
-        ingest = PriceIngest(store, [ESTONIA], [Simulated(clock=clock)], clock, Observer())
+        ingest = PriceIngest(store, [ESTONIA], [SimulatedSource(clock=clock)], clock, Observer())
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
         runs = make_runs(store, int(clock.now()), ESTONIA)
         if runs is not None:

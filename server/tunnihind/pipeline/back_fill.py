@@ -15,7 +15,7 @@ from typing import Final
 
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
-from tunnihind.sources.base import CovariateSource, spans
+from tunnihind.sources.base import CovariateSource, day_ranges
 from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
@@ -160,7 +160,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
     ]
     # Instants in the future do not count, because they were recorded before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
-    limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
+    limits = (source.back_fill.max_days_an_hour, HOUR_S), (source.back_fill.max_days_a_day, DAY_S)
     return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
 
 
@@ -194,7 +194,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
     """Cut a year into ranges (first day, last day) of at most 31 days, newest first. Days after `last` are left out."""
-    parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
+    parts = day_ranges(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 

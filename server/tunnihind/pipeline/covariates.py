@@ -38,7 +38,7 @@ class CovariateIngest:
         now = int(self._clock.now())
         if not source.has_news(now):
             return
-        newest = await self._caller.call(source.name, lambda: source.current(now))
+        newest = await self._caller.call(source.name, lambda: source.newest_forecasts(now))
         self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
         if source.back_fill.by == "day":
@@ -51,7 +51,7 @@ class CovariateIngest:
         Forecasts that `retention.thin` would delete are not stored. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
-        archived = await self._caller.call(source.name, lambda: source.archived(part, last))
+        archived = await self._caller.call(source.name, lambda: source.archived_forecasts(part, last))
         self._warn_of_unknown(source, archived)
         superfluous = partial(superfluous_issues, int(self._clock.now()))
         await asyncio.to_thread(self._store.covariates.refill, archived, superfluous)

@@ -25,7 +25,7 @@ from tunnihind.market import (
 from tunnihind.settings import Settings
 from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
-from tunnihind.sources.configured import configured
+from tunnihind.sources.configured import configured_sources
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
 
 _HISTORY_DAYS_AGO: Final = 7
@@ -63,7 +63,7 @@ async def check_sources(
     now = int(clock.now())
     async with open_session(settings.contact) as session:
         market = settings.market
-        sources = configured(settings, session, clock, forecast_zones=settings.zones)
+        sources = configured_sources(settings, session, clock, forecast_zones=settings.zones)
         questions = [_prices(source, now, settings.markets) for source in sources.prices]
         for source in sources.covariates:
             questions += [_forecast(source, now, market), _history(source, now, market)]
@@ -117,7 +117,7 @@ async def _forecast(source: CovariateSource, now: int, market: Market) -> CheckR
             *([] if by_name else ["no run is available by its name; the forecast API is used instead"]),
         )
 
-    return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
+    return await _ask(f"{source.name} (forecast)", partial(source.newest_forecasts, now), examine)
 
 
 async def _history(source: CovariateSource, now: int, market: Market) -> CheckResult:
@@ -126,7 +126,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> CheckRe
     def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
         return _reach([issue for issues in series.values() for issue in issues], market, least_until=0)
 
-    return await _ask(f"{source.name} (history)", partial(source.archived, day, day), examine)
+    return await _ask(f"{source.name} (history)", partial(source.archived_forecasts, day, day), examine)
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:

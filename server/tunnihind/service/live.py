@@ -27,7 +27,7 @@ from tunnihind.service.replica import answering
 from tunnihind.service.site import until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
-from tunnihind.sources.configured import Sources, configured, demo
+from tunnihind.sources.configured import Sources, configured_sources, demo_sources
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S, Lease
 from tunnihind.store.store import Store
@@ -63,7 +63,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
             ):
-                sources = configured(settings, session, clock)
+                sources = configured_sources(settings, session, clock)
                 pipeline = _make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
                 metrics.show(PipelineLease(runner))
@@ -88,7 +88,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
             ):
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
-                    pipeline = _make_pipeline(settings, store, demo(clock), modeller, clock, observer)
+                    pipeline = _make_pipeline(settings, store, demo_sources(clock), modeller, clock, observer)
                     async with background(_simulate(settings, store, pipeline, modeller, clock, updater)):
                         await until_stopped(stopping)
 
@@ -107,7 +107,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
                 process_modeller(settings.store_url) as modeller,
                 background(_keep(lease, clock)),
             ):
-                sources = configured(settings, session, clock)
+                sources = configured_sources(settings, session, clock)
                 return await _make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
         finally:
             lease.release()

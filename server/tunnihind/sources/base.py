@@ -63,18 +63,18 @@ class Cadence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackFill:
+class BackFillPace:
     """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
     The other fields apply only if `by` is "day". A day is not requested earlier than `after_s` seconds after its start.
-    At most `an_hour` days are requested within an hour, and at most `a_day` days within 24 hours. Failed requests do
-    not count.
+    At most `max_days_an_hour` days are requested within an hour, and at most `max_days_a_day` days within 24 hours.
+    Failed requests do not count.
     """
 
     by: Literal["month", "day"] = "month"
     after_s: int = 0
-    an_hour: int = 1000
-    a_day: int = 1000
+    max_days_an_hour: int = 1000
+    max_days_a_day: int = 1000
 
 
 class CovariateSource(Protocol):
@@ -86,7 +86,7 @@ class CovariateSource(Protocol):
 
     name: str
     cadence: Cadence
-    back_fill: BackFill
+    back_fill: BackFillPace
     history_since: date
 
     @property
@@ -94,16 +94,16 @@ class CovariateSource(Protocol):
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the source may have a newer forecast at `now` than the last that `current` returned."""
+        """Return whether the source may have forecasts at `now` that are newer than those last returned."""
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name. Raises SourceError.
 
         The forecasts count as issued at `now`, or when the source's answer arrives. If no forecast is new, the mapping
         may be empty.
         """
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+    async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the archived forecasts of the days from `first` to `last`, by covariate. Raises SourceError.
 
         Depending on the source, these are the UTC days on which the forecasts were issued, or the delivery days that
@@ -111,7 +111,7 @@ class CovariateSource(Protocol):
         """
 
 
-class Fault(NamedTuple):
+class PriceFault(NamedTuple):
     """A problem with a zone's prices. `ts` is the start of the affected period, or None if the period is unknown."""
 
     ts: int | None
@@ -124,7 +124,7 @@ def days(first: date, last: date) -> Iterator[date]:
         yield first + timedelta(days=offset)
 
 
-def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]:
+def day_ranges(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]:
     """Cut a range of days into consecutive ranges (first day, last day) of at most `max_days` days."""
     start = first
     while start <= last:
@@ -139,7 +139,8 @@ def day_sheets(
     """Sort the quotes from `first` to `last` into a sheet for each delivery day that has quotes.
 
     Quotes of other days are dropped. A repeated quote is kept once. If a period has two different prices, both prices
-    are kept, so that the day's prices are held back. If `step_s` is None, `unsaid_step` works out the step of each day.
+    are kept, so that the day's prices are held back. If `step_s` is None, `inferred_step` works out the step of each
+    day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -148,11 +149,11 @@ def day_sheets(
         high = bisect_left(ordered, (day_end(day),))
         if low < high:
             found = tuple(ordered[low : min(high, low + _MAX_QUOTES)])
-            sheets.append(DaySheet(source, zone, day, step_s or unsaid_step(day, found), found))
+            sheets.append(DaySheet(source, zone, day, step_s or inferred_step(day, found), found))
     return sheets
 
 
-def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
+def inferred_step(day: date, quotes: Sequence[Quote]) -> int:
     """Return the step in seconds: an hour if all quotes start on the hour, and a quarter of an hour otherwise.
 
     If there are fewer than two different starts, return the market time unit of `day`.
@@ -162,8 +163,8 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
 
 
-def with_faults(
-    sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
+def sheets_with_faults(
+    sheets: Sequence[DaySheet], faults: Sequence[PriceFault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
     """Note the faults of a zone on the sheets of the affected days, and return the sheets in chronological order.
 
@@ -179,7 +180,7 @@ def with_faults(
     return [by_day[day] for day in sorted(by_day)]
 
 
-def _doubtful_days(fault: Fault, first: date, last: date) -> Iterable[date]:
+def _doubtful_days(fault: PriceFault, first: date, last: date) -> Iterable[date]:
     if fault.ts is None:
         return days(first, last)
     day = delivery_day(fault.ts)

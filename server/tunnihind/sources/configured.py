@@ -9,10 +9,10 @@ from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 from tunnihind.sources.base import CovariateSource, PriceSource
 from tunnihind.sources.elering import EleringPrices
-from tunnihind.sources.entsoe import AREAS, EntsoePlatform, EntsoePrices
+from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform, EntsoePrices
 from tunnihind.sources.entsoe_forecasts import EntsoeForecasts
 from tunnihind.sources.open_meteo import OpenMeteo
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Sources:
     covariates: tuple[CovariateSource, ...]
 
 
-def configured(
+def configured_sources(
     settings: Settings,
     session: ClientSession,
     clock: Clock,
     *,
-    forecast_zones: Sequence[str] = tuple(AREAS),
+    forecast_zones: Sequence[str] = tuple(AREA_CODES),
 ) -> Sources:
     """Return the sources that the server uses with `settings`.
 
@@ -47,7 +47,7 @@ def configured(
     return Sources(tuple(prices), tuple(covariates))
 
 
-def demo(clock: Clock) -> Sources:
+def demo_sources(clock: Clock) -> Sources:
     """Return the simulated market as the only source of prices and covariates."""
-    simulated = Simulated(clock=clock)
+    simulated = SimulatedSource(clock=clock)
     return Sources((simulated,), (simulated,))

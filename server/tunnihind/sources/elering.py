@@ -16,7 +16,7 @@ from msgspec.json import Decoder
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer
 from tunnihind.market import ZONES, Zone, day_end, day_start, iso_utc
-from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, with_faults
+from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, sheets_with_faults
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
@@ -25,7 +25,7 @@ _MAX_DAYS: Final = 92
 # The quarter-hour prices of all zones for 92 days take 1.5 MB, half of `max_bytes`.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
-_MAX_BYTES: Final = 800_000
+_MAX_ROWS_BYTES: Final = 800_000
 """A zone's rows with more bytes are not read one by one, because that would take too much memory. The rows of a zone
 for 92 days take 0.4 MB."""
 
@@ -41,7 +41,7 @@ class _Row(Struct):
     price: float
 
 
-class _Stamp(Struct):
+class _RowTime(Struct):
     timestamp: _UnixSeconds
 
 
@@ -49,10 +49,10 @@ class ZoneRows(NamedTuple):
     """The quotes in one zone's rows, and the problems of the unreadable rows."""
 
     quotes: list[Quote]
-    faults: list[Fault]
+    faults: list[PriceFault]
 
 
-class _ZonesRows(Struct):
+class _RawRowsByZone(Struct):
     """The undecoded rows of each zone. If a zone is not in the answer, its rows are empty."""
 
     ee: Raw = Raw()
@@ -67,14 +67,14 @@ class _ZonesRows(Struct):
 
 class _PriceAnswer(Struct):
     success: bool
-    data: _ZonesRows | None = None
+    data: _RawRowsByZone | None = None
 
 
-_ANSWER: Final = Decoder(_PriceAnswer)
-_ROWS: Final = Decoder(tuple[_Row, ...])
-_RAW_ROWS: Final = Decoder(tuple[Raw, ...])
-_ROW: Final = Decoder(_Row)
-_STAMP: Final = Decoder(_Stamp)
+_ANSWER_DECODER: Final = Decoder(_PriceAnswer)
+_ROWS_DECODER: Final = Decoder(tuple[_Row, ...])
+_RAW_ROWS_DECODER: Final = Decoder(tuple[Raw, ...])
+_ROW_DECODER: Final = Decoder(_Row)
+_ROW_TIME_DECODER: Final = Decoder(_RowTime)
 
 
 class EleringPrices:
@@ -89,13 +89,13 @@ class EleringPrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
         sheets = []
-        for start, end in spans(first, last, _MAX_DAYS):
+        for start, end in day_ranges(first, last, _MAX_DAYS):
             # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
                 readable = day_sheets(self.name, zone, rows.quotes, start, end)
-                sheets += with_faults(readable, rows.faults, self.name, zone, start, end)
+                sheets += sheets_with_faults(readable, rows.faults, self.name, zone, start, end)
         return sheets
 
 
@@ -105,7 +105,7 @@ def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
     Raises BadAnswer if the whole answer is unreadable, reports a failure or has no data.
     """
     try:
-        answer = _ANSWER.decode(body)
+        answer = _ANSWER_DECODER.decode(body)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
     if not answer.success or answer.data is None:
@@ -116,7 +116,7 @@ def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
 
 def _zone_rows(raw: Raw) -> ZoneRows:
     try:
-        return ZoneRows([Quote(row.timestamp, row.price) for row in _ROWS.decode(raw)], [])
+        return ZoneRows([Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(raw)], [])
     except DecodeError, UnicodeDecodeError, RecursionError:
         return _readable_rows(raw)
 
@@ -126,18 +126,18 @@ def _readable_rows(raw: Raw) -> ZoneRows:
 
     If an unreadable row has no readable time, read no further rows, because its fault affects all days.
     """
-    if memoryview(raw).nbytes > _MAX_BYTES:
-        return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MAX_BYTES} bytes")])
+    if memoryview(raw).nbytes > _MAX_ROWS_BYTES:
+        return ZoneRows([], [PriceFault(None, f"its rows can't be read, and have more than {_MAX_ROWS_BYTES} bytes")])
     try:
-        rows = _RAW_ROWS.decode(raw)
+        rows = _RAW_ROWS_DECODER.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return ZoneRows([], [Fault(None, f"its rows can't be read: {error}")])
+        return ZoneRows([], [PriceFault(None, f"its rows can't be read: {error}")])
     found = ZoneRows([], [])
     for number, row in enumerate(rows):
         try:
-            read = _ROW.decode(row)
+            read = _ROW_DECODER.decode(row)
         except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-            fault = Fault(_stamp(row), f"row {number} can't be read: {error}")
+            fault = PriceFault(_row_time(row), f"row {number} can't be read: {error}")
             found.faults.append(fault)
             if fault.ts is None:
                 break
@@ -146,8 +146,8 @@ def _readable_rows(raw: Raw) -> ZoneRows:
     return found
 
 
-def _stamp(row: Raw) -> int | None:
+def _row_time(row: Raw) -> int | None:
     try:
-        return _STAMP.decode(row).timestamp
+        return _ROW_TIME_DECODER.decode(row).timestamp
     except DecodeError, UnicodeDecodeError, RecursionError:
         return None

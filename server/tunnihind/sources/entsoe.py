@@ -16,11 +16,11 @@ from aiohttp import ClientSession
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.market import Zone, day_end, day_start
-from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, days, spans, with_faults
+from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, days, sheets_with_faults
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
-AREAS: Final[Mapping[str, str]] = {
+AREA_CODES: Final[Mapping[str, str]] = {
     "ee": "10Y1001A1001A39I",
     "lv": "10YLV-1001A00074",
     "lt": "10YLT-1001A0008Q",
@@ -37,7 +37,7 @@ _MAX_DAYS: Final = 90
 # After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
 
-_SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
+_SEQUENCE_ATTRIBUTE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
 
 class EntsoePlatform:
@@ -48,7 +48,7 @@ class EntsoePlatform:
         self._url = base_url
         self._token = token
 
-    async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
+    async def time_series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
         """Return the time series of the delivery days from `first` to `last`.
 
         If the platform has no data, return an empty list. If the range is too long for the platform, each half of the
@@ -56,23 +56,23 @@ class EntsoePlatform:
         """
         params = {
             **query,
-            "periodStart": _minute(day_start(first)),
-            "periodEnd": _minute(day_end(last)),
+            "periodStart": _utc_minute(day_start(first)),
+            "periodEnd": _utc_minute(day_end(last)),
             "securityToken": self._token,
         }
-        status, document = await self._upstream.get(self._url, params, self._read, accept=(200, 400))
+        status, document = await self._upstream.get(self._url, params, self._parse_answer, accept=(200, 400))
         if not isinstance(document, Acknowledgement):
             return list(document)
-        if document.no_data:
+        if document.has_no_data:
             return []
-        if document.too_much and first < last:
+        if document.is_range_too_long and first < last:
             middle = first + (last - first) // 2
-            earlier = await self.series(query, first, middle)
-            return earlier + await self.series(query, middle + timedelta(days=1), last)
+            earlier = await self.time_series(query, first, middle)
+            return earlier + await self.time_series(query, middle + timedelta(days=1), last)
         raise SourceRefused(SOURCE, document.reason, status=status)
 
-    def _read(self, answer: Answer) -> tuple[int, tuple[TimeSeries, ...] | Acknowledgement]:
-        return answer.status, parse_document(answer.body, self._upstream.redacted)
+    def _parse_answer(self, answer: Answer) -> tuple[int, tuple[TimeSeries, ...] | Acknowledgement]:
+        return answer.status, parse_document(answer.body, self._upstream.redacted_text)
 
 
 class EntsoePrices:
@@ -91,33 +91,37 @@ class EntsoePrices:
         If the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
         SourceError if the first zone's request gets no answer or a refusal, or if the requests for all zones fail.
         """
-        return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
+        return [
+            sheet
+            for start, end in day_ranges(first, last, _MAX_DAYS)
+            for sheet in await self._sheets_of_zones(start, end)
+        ]
 
-    async def _all_zones(self, first: date, last: date) -> list[DaySheet]:
+    async def _sheets_of_zones(self, first: date, last: date) -> list[DaySheet]:
         sheets: list[DaySheet] = []
         failures: list[SourceError] = []
         for zone in self._zones:
             try:
-                sheets += await self._zone_prices(zone, first, last)
+                sheets += await self._zone_sheets(zone, first, last)
             except SourceError as error:
                 failures.append(error)
                 if zone == self._zones[0] and not isinstance(error, BadAnswer):
                     raise
-                sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
+                sheets += sheets_with_faults([], [PriceFault(None, error.problem)], self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
                     break  # an unreachable or overloaded platform would not answer for the other zones either
         if len(failures) == len(self._zones):
             raise failures[0]
         return sheets
 
-    async def _zone_prices(self, zone: Zone, first: date, last: date) -> list[DaySheet]:
+    async def _zone_sheets(self, zone: Zone, first: date, last: date) -> list[DaySheet]:
         query = {
             "documentType": "A44",
-            "in_Domain": AREAS[zone],
-            "out_Domain": AREAS[zone],
+            "in_Domain": AREA_CODES[zone],
+            "out_Domain": AREA_CODES[zone],
             "contract_MarketAgreement.type": "A01",
         }
-        return price_sheets(zone, await self._platform.series(query, first, last), first, last)
+        return price_sheets(zone, await self._platform.time_series(query, first, last), first, last)
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
@@ -128,11 +132,11 @@ def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: da
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):
-            _require(one, "currency_Unit.name", "EUR")
-            _require(one, "price_Measure_Unit.name", "MWH")
-            _require(one, "in_Domain.mRID", AREAS[zone])
+            _require_attribute(one, "currency_Unit.name", "EUR")
+            _require_attribute(one, "price_Measure_Unit.name", "MWH")
+            _require_attribute(one, "in_Domain.mRID", AREA_CODES[zone])
             for period in one.periods:
-                quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known())
+                quotes[period.step_s] += (Quote(ts, value) for ts, value in period.known_values())
     by_step = {
         step_s: {sheet.day: sheet for sheet in day_sheets(SOURCE, zone, found, first, last, step_s)}
         for step_s, found in quotes.items()
@@ -152,15 +156,15 @@ def _covered_s(sheet: DaySheet) -> int:
 
 def _is_day_ahead(series: TimeSeries) -> bool:
     agreement = series.get("contract_MarketAgreement.type") or "A01"
-    sequence = series.get(_SEQUENCE) or "1"
+    sequence = series.get(_SEQUENCE_ATTRIBUTE) or "1"
     return agreement == "A01" and sequence == "1"
 
 
-def _require(series: TimeSeries, attribute: str, value: str) -> None:
+def _require_attribute(series: TimeSeries, attribute: str, value: str) -> None:
     given = series.get(attribute)
     if given != value:
         raise BadAnswer(SOURCE, f"a TimeSeries has {attribute} {given}, not {value}")
 
 
-def _minute(ts: int) -> str:
+def _utc_minute(ts: int) -> str:
     return datetime.fromtimestamp(ts, UTC).strftime("%Y%m%d%H%M")

@@ -3,11 +3,11 @@
 The series consist of hourly means in MW, and have names like `ee_wind_da_mw`. Wind power is the sum of offshore wind
 (B18) and onshore wind (B19).
 
-A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
-the deadline for its publication, because the platform does not give the time of publication. Regulation (EU) 543/2013
-sets the deadlines on the day before the delivery day: 10:00 Brussels time for load (article 6(2)(b)), and 18:00 for
-wind and solar power (article 14(2)(d)). The platform keeps only the last version of each forecast, so an archived
-forecast may be a little better than the version that was known at the deadline.
+A forecast from `newest_forecasts` counts as issued at the instant of the request. A forecast from `archived_forecasts`
+counts as issued at the deadline for its publication, because the platform does not give the time of publication.
+Regulation (EU) 543/2013 sets the deadlines on the day before the delivery day: 10:00 Brussels time for load (article
+6(2)(b)), and 18:00 for wind and solar power (article 14(2)(d)). The platform keeps only the last version of each
+forecast, so an archived forecast may be a little better than the version that was known at the deadline.
 """
 
 import math
@@ -21,16 +21,16 @@ import numpy as np
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
-from tunnihind.sources.base import BackFill, Cadence, days, spans
-from tunnihind.sources.entsoe import AREAS, EntsoePlatform
+from tunnihind.sources.base import BackFillPace, Cadence, day_ranges, days
+from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
 
 type HourlyMeans = dict[int, float]
 
 _MAX_DAYS: Final = 30
 _LARGEST_MW: Final = 100_000.0
-_SOLAR: Final = "B16"
-_WIND: Final = ("B18", "B19")
+_SOLAR_TYPE: Final = "B16"
+_WIND_TYPES: Final = ("B18", "B19")
 
 _LOAD_BEFORE_GATE_CLOSURE_S: Final = 2 * HOUR_S
 _WIND_AND_SOLAR_DEADLINE: Final = time(18, 0)
@@ -41,43 +41,43 @@ class EntsoeForecasts:
 
     name = "entsoe-forecasts"
     cadence = Cadence(every_s=3 * HOUR_S)
-    back_fill = BackFill(by="month")
+    back_fill = BackFillPace(by="month")
     history_since = date(2015, 1, 5)
     """The day on which the platform opened."""
 
     def __init__(self, platform: EntsoePlatform, zones: Sequence[str]) -> None:
         self._platform = platform
         self._zones = zones
-        self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
+        self.names = frozenset(_series_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
 
     def has_news(self, _now: int, /) -> bool:
         """Return True, because the platform updates its forecasts without notice."""
         return True
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the forecasts for today's and tomorrow's delivery days, with the issue `now`. Raises SourceError."""
         today = delivery_day(now)
         tomorrow = today + timedelta(days=1)
-        found = await self._hourly(today, tomorrow)
-        return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
+        found = await self._fetch_hourly_means(today, tomorrow)
+        return {name: _issued_series(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+    async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the last version of each forecast for the delivery days from `first` to `last`. Raises SourceError."""
-        issues: dict[str, list[IssuedSeries]] = defaultdict(list)
-        for start, end in spans(first, last, _MAX_DAYS):
-            for name, means in (await self._hourly(start, end)).items():
+        issued_series: dict[str, list[IssuedSeries]] = defaultdict(list)
+        for start, end in day_ranges(first, last, _MAX_DAYS):
+            for name, means in (await self._fetch_hourly_means(start, end)).items():
                 for day in days(start, end):
-                    issue = _issue(means, deadline(name, day), day_start(day), day_end(day))
-                    if not np.isnan(issue.values).all():
-                        issues[name].append(issue)
-        return dict(issues)
+                    issued = _issued_series(means, publication_deadline(name, day), day_start(day), day_end(day))
+                    if not np.isnan(issued.values).all():
+                        issued_series[name].append(issued)
+        return dict(issued_series)
 
-    async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
+    async def _fetch_hourly_means(self, first: date, last: date) -> dict[str, HourlyMeans]:
         """Return the hourly means of each readable series, by the name of the series."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
-            for read in (self._load, self._wind_and_solar):
+            for read in (self._fetch_load, self._fetch_wind_and_solar):
                 try:
                     found |= await read(zone, first, last)
                 except RateLimited:
@@ -88,25 +88,28 @@ class EntsoeForecasts:
             raise errors[0]
         return {name: means for name, means in found.items() if means}
 
-    async def _load(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
-        query = {"documentType": "A65", "processType": "A01", "outBiddingZone_Domain": AREAS[zone]}
-        series = await self._platform.series(query, first, last)
-        return {_name(zone, "load"): hourly_means(series)}
+    async def _fetch_load(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
+        query = {"documentType": "A65", "processType": "A01", "outBiddingZone_Domain": AREA_CODES[zone]}
+        series = await self._platform.time_series(query, first, last)
+        return {_series_name(zone, "load"): hourly_means(series)}
 
-    async def _wind_and_solar(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
-        query = {"documentType": "A69", "processType": "A01", "in_Domain": AREAS[zone]}
+    async def _fetch_wind_and_solar(self, zone: str, first: date, last: date) -> dict[str, HourlyMeans]:
+        query = {"documentType": "A69", "processType": "A01", "in_Domain": AREA_CODES[zone]}
         by_type: dict[str | None, list[TimeSeries]] = defaultdict(list)
-        for one in await self._platform.series(query, first, last):
+        for one in await self._platform.time_series(query, first, last):
             by_type[one.get("psrType")].append(one)
-        wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND if psr_type in by_type]
-        return {_name(zone, "wind"): _sum_of_parts(wind), _name(zone, "solar"): hourly_means(by_type[_SOLAR])}
+        wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND_TYPES if psr_type in by_type]
+        return {
+            _series_name(zone, "wind"): _sum_of_parts(wind),
+            _series_name(zone, "solar"): hourly_means(by_type[_SOLAR_TYPE]),
+        }
 
 
-def _name(zone: str, kind: str) -> str:
+def _series_name(zone: str, kind: str) -> str:
     return f"{zone}_{kind}_da_mw"
 
 
-def deadline(name: str, day: date) -> int:
+def publication_deadline(name: str, day: date) -> int:
     """Return the instant until which the forecast `name` for a delivery day must be published."""
     if "_load_" in name:
         return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
@@ -128,7 +131,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
     means: HourlyMeans = {}
     for period in sorted(periods, key=lambda period: -period.step_s):
         by_hour: dict[int, list[float]] = defaultdict(list)
-        for ts, megawatts in period.known():
+        for ts, megawatts in period.known_values():
             if 0 <= megawatts <= _LARGEST_MW:
                 by_hour[floor_hour(ts)].append(megawatts)
         whole = HOUR_S // period.step_s
@@ -147,6 +150,6 @@ def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
     return {hour: math.fsum(part[hour] for part in parts) for hour in hours}
 
 
-def _issue(means: HourlyMeans, issued_ts: int, start_ts: int, end_ts: int) -> IssuedSeries:
+def _issued_series(means: HourlyMeans, issued_ts: int, start_ts: int, end_ts: int) -> IssuedSeries:
     values = [means.get(hour, math.nan) for hour in range(start_ts, end_ts, HOUR_S)]
     return IssuedSeries(issued_ts, start_ts, np.array(values, np.float32))

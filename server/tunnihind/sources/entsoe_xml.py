@@ -21,7 +21,7 @@ from tunnihind.market import HOUR_S, QUARTER_S
 
 SOURCE: Final = "entsoe"
 
-_STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
+_STEP_OF_RESOLUTION: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
 """The most Points in a Period. A leap year has 35,136 quarters."""
 
@@ -31,7 +31,7 @@ _MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
 _DOCUMENTS: Final = frozenset({"Publication_MarketDocument", "GL_MarketDocument"})
-_VALUES: Final = ("price.amount", "quantity")
+_VALUE_ELEMENTS: Final = ("price.amount", "quantity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Period:
     step_s: int
     values: tuple[float, ...]
 
-    def known(self) -> Iterator[tuple[int, float]]:
+    def known_values(self) -> Iterator[tuple[int, float]]:
         """Yield the pair (start, value) for each known value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
@@ -72,12 +72,12 @@ class Acknowledgement:
     reason: str
 
     @property
-    def no_data(self) -> bool:
+    def has_no_data(self) -> bool:
         """True if the platform has no data for the requested range."""
         return "no matching data found" in self.reason.lower()
 
     @property
-    def too_much(self) -> bool:
+    def is_range_too_long(self) -> bool:
         """True if the requested range is too long."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
@@ -88,7 +88,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
     Raises BadAnswer if the body is not a valid market document, has too many or too deeply nested elements, or contains
     a DOCTYPE declaration.
     """
-    parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
+    parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTreeBuilder(redact), forbid_dtd=True)
     try:
         parser.feed(body)
         root = parser.close()
@@ -96,15 +96,15 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
         raise BadAnswer(SOURCE, "its XML contains a DOCTYPE declaration, which no market document does") from None
     except (ParseError, ValueError, LookupError) as error:
         raise BadAnswer(SOURCE, f"its answer is not XML: {redact(str(error))}") from None
-    kind = _local(root)
+    kind = _local_name(root)
     if kind == _ACKNOWLEDGEMENT:
         return Acknowledgement(redact(" ".join(_texts(root, "Reason", "text"))) or "no reason given")
     if kind not in _DOCUMENTS:
         raise BadAnswer(SOURCE, f"its document is a {redact(kind)}, not one of {', '.join(sorted(_DOCUMENTS))}")
-    return tuple(map(_time_series, _all(root, "TimeSeries")))
+    return tuple(map(_time_series, _elements_at(root, "TimeSeries")))
 
 
-class _BoundedTree(TreeBuilder):
+class _BoundedTreeBuilder(TreeBuilder):
     """Builds an XML tree of limited size and depth, and drops XML attributes."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
@@ -130,49 +130,49 @@ class _BoundedTree(TreeBuilder):
         return element
 
 
-def _local(element: Element) -> str:
+def _local_name(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _all(element: Element, *path: str) -> list[Element]:
+def _elements_at(element: Element, *path: str) -> list[Element]:
     """Return the elements at `path` below `element`. `path` consists of local names, without namespaces."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 
 def _texts(element: Element, *path: str) -> list[str]:
-    return [(child.text or "").strip() for child in _all(element, *path)]
+    return [(child.text or "").strip() for child in _elements_at(element, *path)]
 
 
 def _text(element: Element, *path: str) -> str:
     texts = _texts(element, *path)
     if len(texts) != 1 or not texts[0]:
-        raise BadAnswer(SOURCE, f"a {_local(element)} must have exactly one {'/'.join(path)}, and has {texts}")
+        raise BadAnswer(SOURCE, f"a {_local_name(element)} must have exactly one {'/'.join(path)}, and has {texts}")
     return texts[0]
 
 
 def _time_series(element: Element) -> TimeSeries:
-    attributes = {_local(child): child.text.strip() for child in element if child.text and child.text.strip()}
+    attributes = {_local_name(child): child.text.strip() for child in element if child.text and child.text.strip()}
     psr_types = _texts(element, "MktPSRType", "psrType")
     if psr_types:
         attributes["psrType"] = psr_types[0]
     fill = attributes.get("curveType") == "A03"
-    return TimeSeries(attributes, tuple(_period(child, fill=fill) for child in _all(element, "Period")))
+    return TimeSeries(attributes, tuple(_period(child, fill=fill) for child in _elements_at(element, "Period")))
 
 
 def _period(element: Element, *, fill: bool) -> Period:
     start_ts = _instant(_text(element, "timeInterval", "start"))
     end_ts = _instant(_text(element, "timeInterval", "end"))
     resolution = _text(element, "resolution")
-    step_s = _STEPS_S.get(resolution)
+    step_s = _STEP_OF_RESOLUTION.get(resolution)
     if step_s is None:
-        raise BadAnswer(SOURCE, f"a Period has resolution {resolution}, not one of {', '.join(_STEPS_S)}")
+        raise BadAnswer(SOURCE, f"a Period has resolution {resolution}, not one of {', '.join(_STEP_OF_RESOLUTION)}")
     count, rest = divmod(end_ts - start_ts, step_s)
     if rest or not 0 < count <= _MAX_POINTS:
         raise BadAnswer(SOURCE, f"a Period of {end_ts - start_ts} s can't be cut into steps of {resolution}")
-    return Period(start_ts, step_s, _values(_points(element, count), count, fill=fill))
+    return Period(start_ts, step_s, _filled_values(_points(element, count), count, fill=fill))
 
 
-def _values(points: dict[int, float], count: int, *, fill: bool) -> tuple[float, ...]:
+def _filled_values(points: dict[int, float], count: int, *, fill: bool) -> tuple[float, ...]:
     values = []
     value = math.nan
     for position in range(1, count + 1):
@@ -183,7 +183,7 @@ def _values(points: dict[int, float], count: int, *, fill: bool) -> tuple[float,
 
 def _points(element: Element, count: int) -> dict[int, float]:
     points: dict[int, float] = {}
-    for point in _all(element, "Point"):
+    for point in _elements_at(element, "Point"):
         position, value = _position(_text(point, "position")), _value(point)
         if not 1 <= position <= count:
             raise BadAnswer(SOURCE, f"a Point has position {position} in a Period of {count}")
@@ -200,7 +200,7 @@ def _position(text: str) -> int:
 
 
 def _value(point: Element) -> float:
-    texts = [text for name in _VALUES for text in _texts(point, name)]
+    texts = [text for name in _VALUE_ELEMENTS for text in _texts(point, name)]
     try:
         (value,) = (float(text) for text in texts)
     except ValueError:

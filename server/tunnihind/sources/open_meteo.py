@@ -2,10 +2,10 @@
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
 forecasts come from the same model, so that the price model is trained on the kind of data that it later uses. Each run
-is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A run from `archived` counts as issued 6 hours
-after its initialisation. A run from `current` counts as issued when it was fetched. If `current` gets no recent run, it
-uses Open-Meteo's forecast API, unless the service limits requests. The forecast API gives the newest values of the same
-weather model, but doesn't say which run each value comes from.
+is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A run from `archived_forecasts` counts as
+issued 6 hours after its initialisation. A run from `newest_forecasts` counts as issued when it was fetched. If
+`newest_forecasts` gets no recent run, it uses Open-Meteo's forecast API, unless the service limits requests. The
+forecast API gives the newest values of the same weather model, but doesn't say which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -29,18 +29,18 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
-from tunnihind.sources.base import BackFill, Cadence, days
+from tunnihind.sources.base import BackFillPace, Cadence, days
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 _LOG: Final = logging.getLogger(__name__)
 
-MODEL: Final = "ecmwf_ifs"
+WEATHER_MODEL: Final = "ecmwf_ifs"
 RUNS_SINCE: Final = date(2024, 3, 14)
 """The first day whose runs the service keeps, according to its documentation."""
 
 RUN_EVERY_S: Final = 6 * HOUR_S
-KNOWN_AFTER_S: Final = 6 * HOUR_S
+REQUESTED_AFTER_S: Final = 6 * HOUR_S
 """A run is not requested until this many seconds after its initialisation.
 
 The service's documentation gives a delay of 4 to 6 hours for global models.
@@ -55,15 +55,15 @@ _LONG_RUN_S: Final = 240 * HOUR_S
 """The seconds that a complete answer for a run of 00 or 12 UTC covers."""
 _SHORT_RUN_S: Final = 144 * HOUR_S
 """The seconds that a complete answer for a run of 06 or 18 UTC covers."""
-_NEARLY_S: Final = 6 * HOUR_S
+_MAX_MISSING_S: Final = 6 * HOUR_S
 """A run counts as complete if at most this many seconds are missing at its end, because the weather model's last values
 are 6 hours apart."""
-_PARTS_UNTIL_S: Final = 12 * HOUR_S
+_COMPLETE_AFTER_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
 run counts as complete even if its last days are missing."""
-_CANDIDATES: Final = 4
-"""`current` requests at most this many of the newest runs. A day has four runs."""
-_STITCHED_EVERY_S: Final = 3 * HOUR_S
+_MAX_RUNS_TRIED: Final = 4
+"""`newest_forecasts` requests at most this many of the newest runs. A day has four runs."""
+_FORECAST_API_EVERY_S: Final = 3 * HOUR_S
 """While no run is available, the forecast API's values are fetched at most once in this many seconds."""
 
 _CALLS_PER_MINUTE: Final = 300.0
@@ -72,8 +72,8 @@ _MAX_HOURS: Final = 16 * 24
 
 _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0, max_bytes=2 * 1024 * 1024)
 
-_NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
-_BROKEN_OFF: Final = b"modelRunUnavailable"
+_NO_RUN_PATTERN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
+_BROKEN_OFF_MARK: Final = b"modelRunUnavailable"
 """If the run is missing, an answer with status 200 may break off with this text."""
 
 
@@ -97,7 +97,7 @@ class OpenMeteo:
 
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
-    back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
+    back_fill = BackFillPace(by="day", after_s=_COMPLETE_AFTER_S, max_days_an_hour=170, max_days_a_day=340)
     """With 14 points, the back-fill uses nearly half of the calls that the free service allows per hour and per day."""
     history_since = RUNS_SINCE
 
@@ -115,17 +115,17 @@ class OpenMeteo:
         self._forecast_url = f"{forecast_url.rstrip('/')}/v1/forecast"
         self._single_runs_url = f"{single_runs_url.rstrip('/')}/v1/forecast"
         self._points = points
-        self._given_run: int | None = None
-        self._stitched_at: int | None = None
+        self._returned_run: int | None = None
+        self._forecast_api_used_at: int | None = None
         self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
         """The service counts a request for one run as this many calls."""
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the service should have a newer run than the last run that `current` returned."""
-        return self._given_run is None or self._given_run != newest_known_run(now)
+        """Return whether the service should have a newer run than the last run that `newest_forecasts` returned."""
+        return self._returned_run is None or self._returned_run != newest_expected_run(now)
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest available run of the weather model.
 
         The issue time of a run is the time at which the run arrives. If an earlier call returned this run, return an
@@ -138,116 +138,121 @@ class OpenMeteo:
         except RateLimited:
             raise
         except SourceError as error:
-            return await self._stitched(now, error)
-        if self._stitched_at is not None:
+            return await self._forecast_api_series(now, error)
+        if self._forecast_api_used_at is not None:
             _LOG.info("the runs of the weather model are available again")
-            self._stitched_at = None
+            self._forecast_api_used_at = None
         return found
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+    async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
         Each run counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete
-        runs that the service may still extend, and runs less than 6 hours old. `archived` pauses after each request,
-        because the service limits calls per minute. The service has no runs from before `history_since`. Raises
-        SourceError.
+        runs that the service may still extend, and runs less than 6 hours old. `archived_forecasts` pauses after each
+        request, because the service limits calls per minute. The service has no runs from before `history_since`.
+        Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
         for day in days(max(first, self.history_since), last):
             run_ts = utc_midnight(day)
-            if run_ts + KNOWN_AFTER_S > now:
+            if run_ts + REQUESTED_AFTER_S > now:
                 break
             try:
-                found = await self._run(run_ts)
+                found = await self._request_run(run_ts)
             except RunMissing as error:
                 _LOG.info("%s; the run is left out", error)
                 found = {}
             await self._clock.sleep(self.calls_a_run * 60.0 / _CALLS_PER_MINUTE)
-            if now < run_ts + _PARTS_UNTIL_S and not _is_whole(found, run_ts):
+            if now < run_ts + _COMPLETE_AFTER_S and not _is_complete_run(found, run_ts):
                 continue
-            for name, issue in _as_issued(found, run_ts + KNOWN_AFTER_S).items():
-                series.setdefault(name, []).append(issue)
+            for name, issued in _with_issue(found, run_ts + REQUESTED_AFTER_S).items():
+                series.setdefault(name, []).append(issued)
         return series
 
     async def _newest_run(self, now: int) -> _Series:
-        newest = newest_known_run(now)
-        for run_ts in range(newest, newest - _CANDIDATES * RUN_EVERY_S, -RUN_EVERY_S):
-            if run_ts == self._given_run:
+        newest = newest_expected_run(now)
+        for run_ts in range(newest, newest - _MAX_RUNS_TRIED * RUN_EVERY_S, -RUN_EVERY_S):
+            if run_ts == self._returned_run:
                 return {}
             try:
-                found = await self._run(run_ts)
+                found = await self._request_run(run_ts)
             except RunMissing as error:
                 _LOG.debug("%s", error)
                 continue
-            if found and (now >= run_ts + _PARTS_UNTIL_S or _is_whole(found, run_ts)):
-                self._given_run = run_ts
-                return _as_issued(found, max(now, int(self._clock.now())))
-        raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
+            if found and (now >= run_ts + _COMPLETE_AFTER_S or _is_complete_run(found, run_ts)):
+                self._returned_run = run_ts
+                return _with_issue(found, max(now, int(self._clock.now())))
+        raise RunMissing(_SOURCE, f"there is no run of the last {_MAX_RUNS_TRIED * RUN_EVERY_S // HOUR_S} hours")
 
-    async def _stitched(self, now: int, error: SourceError) -> _Series:
+    async def _forecast_api_series(self, now: int, error: SourceError) -> _Series:
         """Return the forecast API's values from today (UTC) on.
 
         If the forecast API answered less than 3 hours ago, return an empty mapping.
         """
-        if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
+        if (
+            self._forecast_api_used_at is not None
+            and self._forecast_api_used_at <= now < self._forecast_api_used_at + _FORECAST_API_EVERY_S
+        ):
             return {}
-        if self._stitched_at is None:
+        if self._forecast_api_used_at is None:
             _LOG.warning("%s; the forecast API is used instead", error)
         today = datetime.fromtimestamp(now, UTC).date()
         last = today + timedelta(days=FORECAST_DAYS - 1)
-        found = await self._ask(
+        found = await self._request_series(
             self._forecast_url, {"start_date": today.isoformat(), "end_date": last.isoformat()}, utc_midnight(today)
         )
         if not found:
             raise BadAnswer(_SOURCE, "its forecast has no plausible value")
-        self._stitched_at = now
-        return _as_issued(found, max(now, int(self._clock.now())))
+        self._forecast_api_used_at = now
+        return _with_issue(found, max(now, int(self._clock.now())))
 
-    async def _run(self, run_ts: int) -> _Series:
+    async def _request_run(self, run_ts: int) -> _Series:
         """Return the forecasts of the run that was initialised at `run_ts`. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
-            found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
+            found = await self._request_series(
+                self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts
+            )
         except RateLimited:
             raise
         except SourceRefused as error:
             is_missing = error.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
-            if is_missing and _NO_RUN.search(error.problem):
+            if is_missing and _NO_RUN_PATTERN.search(error.problem):
                 raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} is not available: {error.problem}") from None
             raise
-        return {name: replace(issue, run_ts=run_ts) for name, issue in found.items()}
+        return {name: replace(issued, run_ts=run_ts) for name, issued in found.items()}
 
-    async def _ask(self, url: str, span: Mapping[str, str], start_ts: int) -> _Series:
+    async def _request_series(self, url: str, time_range: Mapping[str, str], start_ts: int) -> _Series:
         params = {
             "latitude": ",".join(f"{point.latitude:g}" for point in self._points),
             "longitude": ",".join(f"{point.longitude:g}" for point in self._points),
             "hourly": ",".join(variable.name for variable in VARIABLES),
-            "models": MODEL,
+            "models": WEATHER_MODEL,
             "wind_speed_unit": "ms",
             "timeformat": "unixtime",
             "timezone": "GMT",
-            **span,
+            **time_range,
         }
         try:
-            return await self._upstream.get(url, params, lambda answer: self._read(answer.body, start_ts))
+            return await self._upstream.get(url, params, lambda answer: self._parse_series(answer.body, start_ts))
         except RateLimited as error:
-            wait_s = max(error.retry_after_s, _limit_s(error.problem, self._clock.now()))
+            wait_s = max(error.retry_after_s, _wait_for_limit_s(error.problem, self._clock.now()))
             limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
         raise limited
 
-    def _read(self, body: bytes, start_ts: int) -> _Series:
+    def _parse_series(self, body: bytes, start_ts: int) -> _Series:
         """Parse an answer whose hours begin at `start_ts`, or at 00 UTC of the same day."""
         locations = parse_point_answers(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
-        hours = _hours(locations[0], start_ts)
+        hours = _hour_instants(locations[0], start_ts)
         series: _Series = {}
         for point, location in zip(self._points, locations, strict=True):
             if location.hourly.get("time") != hours:
                 raise BadAnswer(_SOURCE, f"the hours at {point.name} differ from those at the first point")
             for variable in VARIABLES:
-                values = _values(location, variable, len(hours), point)
+                values = _plausible_values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
                     # The service labels an hour's mean with the end of the hour.
@@ -257,14 +262,14 @@ class OpenMeteo:
         return series
 
 
-def newest_known_run(now: float) -> int:
+def newest_expected_run(now: float) -> int:
     """Return the initialisation time of the newest run that is at least 6 hours old at `now`, in unix seconds."""
-    return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
+    return int(now - REQUESTED_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
 def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
     """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
-    if _BROKEN_OFF in body[-1000:]:
+    if _BROKEN_OFF_MARK in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
         answer = _DECODER.decode(body)
@@ -273,7 +278,7 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
     return (answer,) if isinstance(answer, PointAnswer) else answer
 
 
-def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
+def _hour_instants(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours.
 
     Raises BadAnswer if there are no hours or too many, if the first hour is wrong, or if the hours are not one hour
@@ -288,7 +293,7 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     return hours
 
 
-def _values(
+def _plausible_values(
     location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return the values of a weather variable at a point. A missing or impossible value becomes NaN.
@@ -306,23 +311,23 @@ def _values(
     return np.where(plausible, numbers, math.nan).astype(np.float32)
 
 
-def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether a run has any series, and each ends at most `_NEARLY_S` seconds before the end of the run."""
+def _is_complete_run(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
+    """Return whether a run has any series, and each ends at most `_MAX_MISSING_S` seconds before the end of the run."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
-    ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
-    return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
+    ends = (issued.start_ts + issued.values.size * HOUR_S for issued in found.values())
+    return min(ends, default=0) >= run_ts + reach_s - _MAX_MISSING_S
 
 
-def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
-    return {name: replace(issue, issued_ts=issued_ts) for name, issue in found.items()}
+def _with_issue(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
+    return {name: replace(issued, issued_ts=issued_ts) for name, issued in found.items()}
 
 
-def _limit_s(problem: str, now: float) -> float:
+def _wait_for_limit_s(problem: str, now: float) -> float:
     """Return the seconds until the hourly or daily limit in `problem` ends, or 0 if `problem` names no such limit.
 
     An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """
-    said = problem.lower()
-    if "daily" in said:
+    text = problem.lower()
+    if "daily" in text:
         return DAY_S - now % DAY_S
-    return HOUR_S - now % HOUR_S if "hourly" in said else 0.0
+    return HOUR_S - now % HOUR_S if "hourly" in text else 0.0

@@ -18,21 +18,21 @@ from tunnihind.market import (
     publication_time,
     utc_midnight,
 )
-from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
-from tunnihind.sources.open_meteo import FORECAST_DAYS, KNOWN_AFTER_S
+from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, days
+from tunnihind.sources.open_meteo import FORECAST_DAYS, REQUESTED_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherVariable, covariate_name
 
-_SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
+_COVARIATES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
 
 
-class Simulated:
+class SimulatedSource:
     """Publishes simulated prices at the official publication time, and a new weather forecast at every instant."""
 
     name = "simulated"
-    names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
+    names = frozenset(covariate_name(variable, point) for variable, point in _COVARIATES)
     cadence = Cadence(every_s=3 * HOUR_S)
-    back_fill = BackFill(by="month")
+    back_fill = BackFillPace(by="month")
     history_since = date(2024, 1, 1)
 
     def __init__(self, seed: int = 1, *, clock: Clock | None = None) -> None:
@@ -52,17 +52,17 @@ class Simulated:
         """Return True, because the simulation has a new forecast at every instant."""
         return True
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the weather forecast that is issued at `now`. The forecast covers 10 days from today (UTC) on."""
-        return {name: issue for name, (issue,) in self._issued([now]).items()}
+        return {name: issued for name, (issued,) in self._forecasts_issued_at([now]).items()}
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+    async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the past forecasts that were issued at 06 UTC on the days from `first` to `last`."""
-        mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
+        mornings = range(utc_midnight(first) + REQUESTED_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
-        return self._issued([ts for ts in mornings if ts <= now])
+        return self._forecasts_issued_at([ts for ts in mornings if ts <= now])
 
-    def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
+    def _forecasts_issued_at(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
         """Return the weather forecasts issued at `instants`, by covariate.
 
         `instants` must be in chronological order.
@@ -72,15 +72,15 @@ class Simulated:
         starts = [instant // DAY_S * DAY_S for instant in instants]
         ts = np.arange(starts[0], starts[-1] + FORECAST_DAYS * DAY_S, HOUR_S, dtype=np.float64)
         at = [slice(first := (start - starts[0]) // HOUR_S, first + FORECAST_DAYS * 24) for start in starts]
-        weights = [_weights(ts[hours] - instant) for instant, hours in zip(instants, at, strict=True)]
+        weights = [_error_weights(ts[hours] - instant) for instant, hours in zip(instants, at, strict=True)]
         series = {}
-        for variable, point in _SERIES:
+        for variable, point in _COVARIATES:
             name = covariate_name(variable, point)
             truth = self._market.weather(variable, point, ts + HOUR_S / 2)
-            revisions = self._market.revisions(name, ts, FORECAST_DAYS)
+            revisions = self._market.daily_errors(name, ts, FORECAST_DAYS)
             errors = [(weight * revisions[:, hours]).sum(axis=0) for weight, hours in zip(weights, at, strict=True)]
             series[name] = [
-                IssuedSeries(instant, start, _forecast(variable, truth[hours], error))
+                IssuedSeries(instant, start, _forecast_values(variable, truth[hours], error))
                 for instant, start, hours, error in zip(instants, starts, at, errors, strict=True)
             ]
         return series
@@ -99,7 +99,7 @@ class Simulated:
         return sheets
 
 
-def _weights(lead_s: Floats) -> Floats:
+def _error_weights(lead_s: Floats) -> Floats:
     """Return the weights of the daily errors that add up to a forecast's error, shape (days, instants).
 
     `lead_s` contains the seconds from the issue of the forecast to each instant. For example, two and a half days after
@@ -109,7 +109,9 @@ def _weights(lead_s: Floats) -> Floats:
     return weights
 
 
-def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def _forecast_values(
+    variable: WeatherVariable, truth: Floats, error: Floats
+) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     # Wind and radiation are multiplied by a random factor, so that radiation of zero at night is forecast as zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

@@ -30,21 +30,21 @@ _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
 # Residual loads as shares of the mean load without heating, and the price in EUR/MWh at each residual load.
-_RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
-_EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
+_CURVE_RESIDUALS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
+_CURVE_PRICES: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """All four price zones have the same local time."""
 
 # The load in each local hour, as a share of the day's mean load.
-_LOAD_SHAPE: Final = (
+_HOURLY_LOAD: Final = (
     *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
     *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
 )
-_WEEKEND: Final = 0.92
+_WEEKEND_LOAD: Final = 0.92
 _SATURDAY: Final = 5
 
-_DRAWS: Final = 4
+_DRAWS_PER_NUMBER: Final = 4
 """The generator Philox yields four numbers at a time. Their sum has a distribution close enough to normal."""
 
 
@@ -79,9 +79,9 @@ class Noise:
         key = np.random.SeedSequence([self._seed, *stream.encode()]).generate_state(2, np.uint64)
         generator = np.random.Philox(key=key)
         generator.advance(first)
-        raw = generator.random_raw(_DRAWS * count).reshape(count, _DRAWS)
+        raw = generator.random_raw(_DRAWS_PER_NUMBER * count).reshape(count, _DRAWS_PER_NUMBER)
         uniform = (raw >> np.uint64(11)) * 2.0**-53
-        normal: Floats = (uniform.sum(axis=1) - _DRAWS / 2) * np.sqrt(12 / _DRAWS)
+        normal: Floats = (uniform.sum(axis=1) - _DRAWS_PER_NUMBER / 2) * np.sqrt(12 / _DRAWS_PER_NUMBER)
         return normal
 
 
@@ -130,15 +130,15 @@ class SimulatedMarket:
     def wind_speed(self, point: WeatherPoint, ts: Floats) -> Floats:
         """Return the wind speed at hub height in m/s."""
         noise = self._correlated_noise("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
-        mean = 7.6 + 0.9 * _season(ts)
+        mean = 7.6 + 0.9 * _yearly_cosine(ts)
         speed: Floats = np.clip(mean * np.exp(0.42 * noise - 0.09), 0.1, 40.0)
         return speed
 
     def temperature(self, point: WeatherPoint, ts: Floats) -> Floats:
         """Return the air temperature in degrees Celsius."""
-        mean = 7.5 - 0.9 * (point.latitude - 57.0) - 11.0 * _season(ts)
+        mean = 7.5 - 0.9 * (point.latitude - 57.0) - 11.0 * _yearly_cosine(ts)
         solar_time = ts + point.longitude / 360.0 * DAY_S
-        daily = (2.8 - 1.8 * _season(ts)) * np.cos(2 * np.pi * (solar_time / DAY_S - 15 / 24))
+        daily = (2.8 - 1.8 * _yearly_cosine(ts)) * np.cos(2 * np.pi * (solar_time / DAY_S - 15 / 24))
         temperature: Floats = (
             mean + daily + 4.0 * self._correlated_noise("temperature", point, ts, 96 * HOUR_S, 24 * HOUR_S)
         )
@@ -153,21 +153,21 @@ class SimulatedMarket:
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
         """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
         residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
-        baltic = _share(residual, ("ee", "lv", "lt"))
-        finnish = _share(residual, ("fi",))
+        baltic = _relative_residual(residual, ("ee", "lv", "lt"))
+        finnish = _relative_residual(residual, ("fi",))
         level = np.exp(0.2 * self._noise.smooth("level", ts, 75 * DAY_S))
         hour, quarter = (ts // HOUR_S).astype(np.int64), (ts // QUARTER_S).astype(np.int64)
         common = 4.0 * self._noise.white("hour", hour) + 1.5 * self._noise.white("quarter", quarter)
         prices: dict[Zone, Floats] = {}
         for zone in ZONES:
             share = _FLEETS[zone].baltic_share
-            supply = np.interp(share * baltic + (1 - share) * finnish, _RESIDUAL, _EUR_MWH)
+            supply = np.interp(share * baltic + (1 - share) * finnish, _CURVE_RESIDUALS, _CURVE_PRICES)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
             rounded = np.round(level * supply + common + own, 2)
             prices[zone] = np.clip(rounded, HARMONISED_LIMITS.floor, HARMONISED_LIMITS.cap) + 0.0
         return prices
 
-    def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
+    def daily_errors(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return random errors for each day that a forecast looks ahead, shape (days, n).
 
         The errors of different days are independent, with mean 0 and variance 1.
@@ -189,7 +189,7 @@ class SimulatedMarket:
         farms = [point for point in points if point.drives == "wind"]
         wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
         cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
-        load = fleet.load_mw * load_shape(ts) + fleet.heating_mw * cold
+        load = fleet.load_mw * relative_load(ts) + fleet.heating_mw * cold
         sun = 0.85e-3 * self.radiation(city, ts)
         return np.asarray(load - fleet.firm_mw - fleet.wind_mw * wind - fleet.solar_mw * sun)
 
@@ -204,13 +204,13 @@ def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
     return height
 
 
-def _season(ts: Floats) -> Floats:
+def _yearly_cosine(ts: Floats) -> Floats:
     """Return a yearly cosine: 1 around 21 January, the coldest time, and -1 half a year later."""
     season: Floats = np.cos(2 * np.pi * (ts - _COLDEST_S) / _YEAR_S)
     return season
 
 
-def load_shape(ts: Floats) -> Floats:
+def relative_load(ts: Floats) -> Floats:
     """Return the load without heating at each `ts`, as a share of the mean load of a weekday."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
@@ -219,8 +219,8 @@ def load_shape(ts: Floats) -> Floats:
     local = ts + offsets[day_of]
     weekday = (local // DAY_S + 3) % 7
     hours = np.arange(25) + 0.5
-    shape = np.interp(local % DAY_S / HOUR_S, hours, (*_LOAD_SHAPE, _LOAD_SHAPE[0]), left=0.83)
-    return np.asarray(np.where(weekday >= _SATURDAY, _WEEKEND, 1.0) * shape)
+    shape = np.interp(local % DAY_S / HOUR_S, hours, (*_HOURLY_LOAD, _HOURLY_LOAD[0]), left=0.83)
+    return np.asarray(np.where(weekday >= _SATURDAY, _WEEKEND_LOAD, 1.0) * shape)
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
@@ -228,6 +228,6 @@ def _power_curve(wind_speed: Floats) -> Floats:
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 
-def _share(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
+def _relative_residual(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
     total: Floats = np.sum([residual[zone] for zone in zones], axis=0)
     return total / sum(_FLEETS[zone].load_mw for zone in zones)

@@ -132,24 +132,24 @@ class Upstream:
         self,
         url: str,
         params: Mapping[str, str],
-        read: Callable[[Answer], Content],
+        parse: Callable[[Answer], Content],
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Send a request, and return the result of `read` for the answer.
+        """Send a request, and return the result of `parse` for the answer.
 
         The status of the answer must be one of `accept`. Within the limits of the policy, the request is retried if the
         source can't be reached, answers 408, answers 5xx without a Retry-After, or asks for a short pause with 429 or
         5xx. Other failures are not retried. Raises SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and each
-        SourceError that `read` raises.
+        SourceError that `parse` raises.
         """
         try:
-            return read(await self._fetch(url, params, accept))
+            return parse(await self._fetch(url, params, accept))
         except SourceError as error:
             failure = error
-        raise failure.redact_with(self.redacted)
+        raise failure.redact_with(self.redacted_text)
 
-    def redacted(self, text: str) -> str:
+    def redacted_text(self, text: str) -> str:
         """Return the beginning of a source's text on one line, with the operator's secret hidden."""
         return one_line(text, self._secret)
 
@@ -182,15 +182,15 @@ class Upstream:
         # aiohttp's exceptions are not chained, because they can contain the URL with the secret.
         try:
             async with asyncio.timeout(self._policy.timeout_s):
-                return await self._follow(URL(url).update_query(params), accept)
+                return await self._follow_redirects(URL(url).update_query(params), accept)
         except TimeoutError:
             raise SourceUnreachable(self.source, f"no answer within {self._policy.timeout_s:g} s") from None
         except (ClientConnectionError, ClientPayloadError) as error:
-            raise SourceUnreachable(self.source, f"the connection failed: {self.redacted(str(error))}") from None
+            raise SourceUnreachable(self.source, f"the connection failed: {self.redacted_text(str(error))}") from None
         except ClientError as error:
             raise BadAnswer(self.source, f"its answer is not valid HTTP ({type(error).__name__})") from None
 
-    async def _follow(self, configured: URL, accept: Collection[int]) -> Answer:
+    async def _follow_redirects(self, configured: URL, accept: Collection[int]) -> Answer:
         """Send the request, and follow redirects to the same host."""
         url = configured
         timeout = ClientTimeout(total=None, connect=self._policy.connect_timeout_s)
@@ -198,11 +198,11 @@ class Upstream:
             async with self._session.get(url, timeout=timeout, allow_redirects=False) as response:
                 location = response.headers.get("Location")
                 if response.status not in _REDIRECTS or location is None:
-                    return await self._answer(response, accept)
-                url = self.redirected(configured, url, location)
+                    return await self._read_answer(response, accept)
+                url = self.redirect_target(configured, url, location)
         raise BadAnswer(self.source, f"it redirects more than {_MAX_REDIRECTS} times")
 
-    def redirected(self, configured: URL, asked: URL, location: str) -> URL:
+    def redirect_target(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
         Raises BadAnswer if the address is invalid, or has another host than `configured`, or if its protocol is neither
@@ -211,25 +211,27 @@ class Upstream:
         try:
             url = asked.join(URL(location))
         except ValueError:
-            raise BadAnswer(self.source, f"it redirects to an invalid address: {self.redacted(location)}") from None
+            raise BadAnswer(
+                self.source, f"it redirects to an invalid address: {self.redacted_text(location)}"
+            ) from None
         if url.host != configured.host or url.scheme not in {configured.scheme, "https"}:
-            target = self.redacted(f"{url.scheme}://{url.host}{url.path}")
+            target = self.redacted_text(f"{url.scheme}://{url.host}{url.path}")
             raise BadAnswer(self.source, f"it redirects to {target}; only its own host is followed, by https")
         return url
 
-    async def _answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
+    async def _read_answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
         is_accepted = response.status in accept
         most = self._policy.max_bytes if is_accepted else _REFUSAL_BYTES
-        body = await _read(response, most)
-        self._record(response, body)
+        body = await _read_body(response, most)
+        self._record_answer(response, body)
         if not is_accepted:
-            raise self._refusal(response, body)
+            raise self._refusal_error(response, body)
         if len(body) > most:
             raise BadAnswer(self.source, f"the answer is larger than {most} bytes")
         _LOG.debug("%s answered %d with %d bytes", self.source, response.status, len(body))
         return Answer(response.status, body)
 
-    def _record(self, response: ClientResponse, body: bytes) -> None:
+    def _record_answer(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
             # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. Spaces replace the zero bytes, so
@@ -238,11 +240,11 @@ class Upstream:
             url = hide_secret(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, hide_secret(self._secret, text)))
 
-    def _refusal(self, response: ClientResponse, body: bytes) -> SourceRefused:
+    def _refusal_error(self, response: ClientResponse, body: bytes) -> SourceRefused:
         status = response.status
-        words = self.redacted(body.decode("utf-8", "replace"))
+        words = self.redacted_text(body.decode("utf-8", "replace"))
         problem = f"HTTP {status}" + (f": {words}" if words else "")
-        wait_s = self._retry_after(response.headers.get("Retry-After"))
+        wait_s = self._retry_after_s(response.headers.get("Retry-After"))
         if wait_s is None and status == HTTPStatus.TOO_MANY_REQUESTS:
             wait_s = self._policy.default_wait_s
         overloaded = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -252,7 +254,7 @@ class Upstream:
             return TokenRefused(self.source, problem, status=status)
         return SourceRefused(self.source, problem, status=status)
 
-    def _retry_after(self, header: str | None) -> float | None:
+    def _retry_after_s(self, header: str | None) -> float | None:
         """Parse a Retry-After header of seconds or a date (RFC 9110, 10.2.3), and return the seconds to wait.
 
         The result is at most a day. If the header is missing or invalid, return None.
@@ -270,7 +272,7 @@ class Upstream:
         return min(max(wait_s, 0.0), _LONGEST_WAIT_S)
 
 
-async def _read(response: ClientResponse, most: int) -> bytes:
+async def _read_body(response: ClientResponse, most: int) -> bytes:
     """Read a body until it ends or exceeds `most` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):

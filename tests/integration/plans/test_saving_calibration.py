@@ -18,7 +18,7 @@ from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scenarios.dependence import ranks_of
 from tunnihind.forecast.scenarios.values import values_of
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, consumer_price, day_end, day_start, delivery_day, publication_time
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 
 FIRST, LAST = date(2024, 9, 1), date(2025, 7, 10)
@@ -98,7 +98,7 @@ def _published(prices: Mapping[int, tuple[float, ...]]) -> PriceArchive:
 
 
 async def _wind() -> dict[str, tuple[IssuedSeries, ...]]:
-    series = await Simulated(SEED, clock=StillClock(day_end(LAST))).archived(FIRST, LAST)
+    series = await SimulatedSource(SEED, clock=StillClock(day_end(LAST))).archived_forecasts(FIRST, LAST)
     return {name: tuple(issues) for name, issues in series.items() if name.startswith("wind")}
 
 

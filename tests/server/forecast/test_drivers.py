@@ -7,7 +7,7 @@ import pytest
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, Drivers, by_part, joined, make_drivers, usual_hours
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
 from tunnihind.forecast.known_days.vintages import Singles
-from tunnihind.sources.entsoe import AREAS
+from tunnihind.sources.entsoe import AREA_CODES
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 DAYS = 2 * MIN_ISSUE_DAYS
@@ -48,7 +48,7 @@ def test_a_covariates_name_says_what_it_is(name: str, meaning: Quantity | None) 
 
 def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> None:
     weather = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
-    megawatts = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
+    megawatts = [f"{zone}_{kind}_da_mw" for zone in AREA_CODES for kind in ("load", "wind", "solar")]
     assert unknown_names([*weather, *megawatts, "no_wind_mw"]) == ["no_wind_mw"]
 
 

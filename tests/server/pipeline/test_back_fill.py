@@ -16,7 +16,7 @@ from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight
 from tunnihind.pipeline.back_fill import parts_of_year
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 
 pytestmark = pytest.mark.usefixtures("quick_model")
@@ -40,7 +40,7 @@ def test_a_year_is_asked_for_in_parts_of_a_month_at_most_the_newest_first(year: 
 
 async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Store) -> None:
     clock, observer = JumpingClock(NOW, work_s=0.5), RecordingObserver()
-    market = Simulated(clock=clock)
+    market = SimulatedSource(clock=clock)
     market.history_since = date(2024, 12, 1)
     pipeline = pipeline_of(
         store,
@@ -74,7 +74,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
 
 async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> None:
     clock = JumpingClock(NOW, work_s=1)
-    market = Simulated(clock=clock)
+    market = SimulatedSource(clock=clock)
     pipeline = pipeline_of(
         store, clock, prices=[market], modeller=InProcessModeller(store), history_start=date(2024, 1, 1)
     )

@@ -119,14 +119,14 @@ class SlowWeather(ScriptedWeather):
         self.let = asyncio.Event()
         self.was_cancelled = False
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         self.asked_at.append(now)
         try:
             await self.let.wait()
         except asyncio.CancelledError:
             self.was_cancelled = True
             raise
-        return await super().current(now)
+        return await super().newest_forecasts(now)
 
 
 @pytest.fixture

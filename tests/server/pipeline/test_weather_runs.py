@@ -20,7 +20,7 @@ from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import days_progress
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.sources.open_meteo import KNOWN_AFTER_S, OpenMeteo
+from tunnihind.sources.open_meteo import REQUESTED_AFTER_S, OpenMeteo
 from tunnihind.store.covariates import Superfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS
@@ -30,7 +30,7 @@ TODAY = date(2025, 2, 10)
 NAME = f"wind_speed_100m@{POINTS[0].name}"
 CALLS = len(POINTS)
 """The service counts a run of all points as this many calls. To be quick, the tests request only one point."""
-FEW = replace(OpenMeteo.back_fill, an_hour=17, a_day=34)
+FEW = replace(OpenMeteo.back_fill, max_days_an_hour=17, max_days_a_day=34)
 """A tenth of the days, to be quick."""
 
 
@@ -124,8 +124,8 @@ async def test_the_days_that_a_covariate_needs_are_there_within_minutes(
 
 
 def test_the_pace_is_half_of_what_the_free_service_allows() -> None:
-    assert 0.45 * 5_000 < OpenMeteo.back_fill.an_hour * CALLS < 0.5 * 5_000
-    assert 0.45 * 10_000 < OpenMeteo.back_fill.a_day * CALLS < 0.5 * 10_000
+    assert 0.45 * 5_000 < OpenMeteo.back_fill.max_days_an_hour * CALLS < 0.5 * 5_000
+    assert 0.45 * 10_000 < OpenMeteo.back_fill.max_days_a_day * CALLS < 0.5 * 10_000
 
 
 async def test_the_rest_comes_by_the_limits_of_an_hour_and_of_a_day(
@@ -137,7 +137,7 @@ async def test_the_rest_comes_by_the_limits_of_an_hour_and_of_a_day(
     assert [day for day in asked_days(server) if day <= TODAY] == list(days_back(since, TODAY))
     assert set(kept(store)) == set(days_back(since, TODAY + timedelta(1)))
     at = sorted(ts for ts, run_ts in server.asked_at if run_ts % DAY_S == 0 and day_of(run_ts) <= TODAY)
-    for span_s, most in [(HOUR_S, FEW.an_hour), (DAY_S, FEW.a_day)]:
+    for span_s, most in [(HOUR_S, FEW.max_days_an_hour), (DAY_S, FEW.max_days_a_day)]:
         assert max(sum(start <= ts < start + span_s for ts in at) for start in at) == most
 
 
@@ -146,7 +146,7 @@ async def test_history_is_known_six_hours_after_its_runs_and_live_when_it_came(
 ) -> None:
     await pipeline_from(source, store, clock, TODAY - timedelta(5)).catch_up()
     for day, issue in kept(store).items():
-        assert issue.issued_ts == utc_midnight(day) + KNOWN_AFTER_S
+        assert issue.issued_ts == utc_midnight(day) + REQUESTED_AFTER_S
     (newest,) = [
         issue
         for issue in store.covariates.read_archive().series[NAME]
@@ -169,7 +169,7 @@ async def test_restarts_cost_nothing_and_hurry_nothing(
     counts = Counter(asked_days(server))
     assert max(counts.values()) == 1
     within_first_hour = [ts for ts, run_ts in server.asked_at if ts < NOW + HOUR_S and run_ts % DAY_S == 0]
-    assert len(within_first_hour) <= FEW.an_hour
+    assert len(within_first_hour) <= FEW.max_days_an_hour
     assert list(counts) == list(days_back(min(counts), TODAY))
 
 

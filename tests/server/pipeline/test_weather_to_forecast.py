@@ -19,7 +19,7 @@ from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
 from tunnihind.sources.open_meteo import OpenMeteo
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
@@ -48,7 +48,7 @@ class PlayedWeather:
                 middle = ts - HOUR_S / 2 if variable.past_hour_mean else ts + HOUR_S / 2
                 key = variable.name, number
                 self._truth[key] = market.weather(variable, point, middle).tolist()
-                daily = market.revisions(covariate_name(variable, point), ts, 11)
+                daily = market.daily_errors(covariate_name(variable, point), ts, 11)
                 self._errors[key] = np.concatenate([np.zeros((1, ts.size)), daily.cumsum(axis=0)])
 
     def __call__(self, variable: str, point: int, lead_days: int, ts: int) -> float:
@@ -69,7 +69,7 @@ def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeli
     return pipeline_of(
         store,
         clock,
-        prices=[Simulated(SEED, clock=clock)],
+        prices=[SimulatedSource(SEED, clock=clock)],
         weather=[weather],
         modeller=InProcessModeller(store),
         history_start=date(2024, 1, 1),

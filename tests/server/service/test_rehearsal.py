@@ -33,7 +33,7 @@ from tunnihind.market import (
 )
 from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 from tunnihind.web.weather import sun_names, wind_names
 
@@ -58,7 +58,7 @@ COVARIATE = "ee_wind_mw"
 async def quotes() -> dict[int, Quotes]:
     """Return a hundred days of simulated quotes by their step. Clocks change within them, and quarters begin."""
     by_step: dict[int, Quotes] = {}
-    for sheet in await Simulated(clock=StillClock(LATER)).prices(FIRST, LAST):
+    for sheet in await SimulatedSource(clock=StillClock(LATER)).prices(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
             assert not isinstance(whole_day(sheet, PriceLimits(-500, 4000)), Held)
             step_s = (day_end(sheet.day) - day_start(sheet.day)) // len(sheet.quotes)

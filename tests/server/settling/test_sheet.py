@@ -10,14 +10,14 @@ from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, PriceLimits, day_end, day_start
 from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.settling.sheet import whole_day as checked
-from tunnihind.sources.base import DaySheet, Quote, unsaid_step
+from tunnihind.sources.base import DaySheet, Quote, inferred_step
 
 DAY = date(2025, 12, 15)
 
 
 def sheet(day: date, quotes: Iterable[Quote]) -> DaySheet:
     given = tuple(quotes)
-    return DaySheet("source", "ee", day, unsaid_step(day, given), given)
+    return DaySheet("source", "ee", day, inferred_step(day, given), given)
 
 
 def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:

@@ -2,7 +2,7 @@ from aiohttp import ClientSession
 
 from tests.support.clocks import StillClock
 from tunnihind.settings import Settings
-from tunnihind.sources.configured import Sources, configured, demo
+from tunnihind.sources.configured import Sources, configured_sources, demo_sources
 
 CLOCK = StillClock(0)
 
@@ -12,17 +12,17 @@ def names(sources: Sources) -> tuple[list[str], list[str]]:
 
 
 async def test_needs_no_key_by_default(session: ClientSession) -> None:
-    assert names(configured(Settings(), session, CLOCK)) == (["elering"], ["open-meteo"])
+    assert names(configured_sources(Settings(), session, CLOCK)) == (["elering"], ["open-meteo"])
 
 
 async def test_a_token_adds_entso_e_as_second_opinion(session: ClientSession) -> None:
-    sources = configured(Settings(entsoe_token="token"), session, CLOCK)  # noqa: S106
+    sources = configured_sources(Settings(entsoe_token="token"), session, CLOCK)  # noqa: S106
     assert names(sources) == (["elering", "entsoe"], ["open-meteo", "entsoe-forecasts"])
 
 
 async def test_weather_can_be_switched_off(session: ClientSession) -> None:
-    assert names(configured(Settings(weather=False), session, CLOCK)) == (["elering"], [])
+    assert names(configured_sources(Settings(weather=False), session, CLOCK)) == (["elering"], [])
 
 
 async def test_the_demo_asks_no_one() -> None:
-    assert names(demo(CLOCK)) == (["simulated"], ["simulated"])
+    assert names(demo_sources(CLOCK)) == (["simulated"], ["simulated"])

@@ -13,7 +13,7 @@ from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, TokenRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start
 from tunnihind.sources.base import DaySheet, Quote
-from tunnihind.sources.entsoe import AREAS, EntsoePlatform, EntsoePrices, price_sheets
+from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform, EntsoePrices, price_sheets
 from tunnihind.sources.entsoe_xml import Period, TimeSeries
 
 DAY = date(2025, 12, 15)
@@ -45,7 +45,7 @@ def sheet(*found: TimeSeries) -> Mapping[int, float]:
 
 
 def test_the_codes_of_the_areas() -> None:
-    assert dict(AREAS) == {
+    assert dict(AREA_CODES) == {
         "ee": "10Y1001A1001A39I",
         "lv": "10YLV-1001A00074",
         "lt": "10YLT-1001A0008Q",
@@ -118,7 +118,7 @@ async def test_a_neighbours_failure_does_not_cost_estonia_its_prices(
 ) -> None:
     class FailingForLatvia(FakeEntsoe):
         def answer(self, path: str, query: Mapping[str, str]) -> web.Response:
-            if query["in_Domain"] == AREAS["lv"]:
+            if query["in_Domain"] == AREA_CODES["lv"]:
                 return web.Response(body=body, status=status)
             return super().answer(path, query)
 

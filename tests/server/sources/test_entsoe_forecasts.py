@@ -12,7 +12,7 @@ from tunnihind.errors import BadAnswer, RateLimited, SourceUnreachable
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.sources.entsoe import EntsoePlatform
-from tunnihind.sources.entsoe_forecasts import EntsoeForecasts, deadline, hourly_means
+from tunnihind.sources.entsoe_forecasts import EntsoeForecasts, hourly_means, publication_deadline
 from tunnihind.sources.entsoe_xml import Period, TimeSeries
 
 DAY = date(2025, 12, 15)
@@ -44,7 +44,7 @@ def source(session: ClientSession, server: FakeEntsoe) -> EntsoeForecasts:
 
 
 async def test_todays_and_tomorrows_forecasts_are_issued_when_seen(session: ClientSession, server: FakeEntsoe) -> None:
-    found = await source(session, server).current(NOW)
+    found = await source(session, server).newest_forecasts(NOW)
     assert set(found) == {"ee_load_da_mw", "ee_wind_da_mw", "ee_solar_da_mw", "lt_wind_da_mw"}
     assert set(found) < set(source(session, server).names)
     for issue in found.values():
@@ -56,7 +56,7 @@ async def test_todays_and_tomorrows_forecasts_are_issued_when_seen(session: Clie
 async def test_asks_for_load_and_for_wind_and_sun_by_their_documents(
     session: ClientSession, server: FakeEntsoe
 ) -> None:
-    await source(session, server).current(NOW)
+    await source(session, server).newest_forecasts(NOW)
     asked = [
         (query["documentType"], query["processType"], query.get("outBiddingZone_Domain") or query.get("in_Domain"))
         for query in server.requests[:2]
@@ -65,14 +65,14 @@ async def test_asks_for_load_and_for_wind_and_sun_by_their_documents(
 
 
 async def test_wind_is_offshore_and_onshore_together(session: ClientSession, server: FakeEntsoe) -> None:
-    found = await source(session, server).current(NOW)
+    found = await source(session, server).newest_forecasts(NOW)
     offshore, onshore = server.forecasts["ee_B18"], server.forecasts["ee_B19"]
     expected = [offshore[hour] + onshore[hour] for hour in sorted(offshore)]
     assert found["ee_wind_da_mw"].values.tolist() == expected
 
 
 async def test_an_hour_is_the_mean_of_its_quarters(session: ClientSession, server: FakeEntsoe) -> None:
-    found = await source(session, server).current(NOW)
+    found = await source(session, server).newest_forecasts(NOW)
     quarters = server.forecasts["ee_B16"]
     expected = [
         sum(quarters[hour + n * QUARTER_S] for n in range(4)) / 4 for hour in sorted(quarters) if hour % HOUR_S == 0
@@ -82,7 +82,7 @@ async def test_an_hour_is_the_mean_of_its_quarters(session: ClientSession, serve
 
 async def test_tomorrow_is_unknown_until_it_is_published(session: ClientSession) -> None:
     async with FakeEntsoe({}, forecasts(DAY, DAY)) as server:
-        found = await source(session, server).current(NOW)
+        found = await source(session, server).newest_forecasts(NOW)
     values = found["ee_load_da_mw"].values
     assert np.isfinite(values[:24]).all()
     assert np.isnan(values[24:]).all()
@@ -91,7 +91,7 @@ async def test_tomorrow_is_unknown_until_it_is_published(session: ClientSession)
 async def test_archived_versions_count_as_issued_at_their_deadlines(session: ClientSession) -> None:
     first, last = date(2025, 10, 25), date(2025, 10, 27)
     async with FakeEntsoe({}, forecasts(first, last)) as server:
-        found = await source(session, server).archived(first, last)
+        found = await source(session, server).archived_forecasts(first, last)
     load, wind = found["ee_load_da_mw"], found["ee_wind_da_mw"]
     assert [_utc(issue.issued_ts) for issue in load] == ["24T08:00", "25T08:00", "26T09:00"]
     assert [_utc(issue.issued_ts) for issue in wind] == ["24T16:00", "25T16:00", "26T17:00"]
@@ -107,38 +107,42 @@ def _utc(ts: int) -> str:
 
 
 def test_deadlines_are_by_the_clock_of_brussels() -> None:
-    assert deadline("ee_load_da_mw", date(2026, 7, 2)) == int(datetime(2026, 7, 1, 8, tzinfo=UTC).timestamp())
-    assert deadline("ee_solar_da_mw", date(2026, 1, 2)) == int(datetime(2026, 1, 1, 17, tzinfo=UTC).timestamp())
+    assert publication_deadline("ee_load_da_mw", date(2026, 7, 2)) == int(
+        datetime(2026, 7, 1, 8, tzinfo=UTC).timestamp()
+    )
+    assert publication_deadline("ee_solar_da_mw", date(2026, 1, 2)) == int(
+        datetime(2026, 1, 1, 17, tzinfo=UTC).timestamp()
+    )
 
 
 async def test_days_without_data_have_no_issue(session: ClientSession, server: FakeEntsoe) -> None:
-    found = await source(session, server).archived(DAY - timedelta(days=5), DAY)
+    found = await source(session, server).archived_forecasts(DAY - timedelta(days=5), DAY)
     assert [issue.start_ts for issue in found["ee_load_da_mw"]] == [day_start(DAY)]
 
 
 async def test_one_garbled_document_does_not_cost_the_others(session: ClientSession, server: FakeEntsoe) -> None:
     server.say(b"<html/>")
-    found = await source(session, server).current(NOW)
+    found = await source(session, server).newest_forecasts(NOW)
     assert set(found) == {"ee_wind_da_mw", "ee_solar_da_mw", "lt_wind_da_mw"}
 
 
 async def test_only_garbled_documents_are_a_bad_answer(session: ClientSession, server: FakeEntsoe) -> None:
     server.say(b"<html/>", times=6)
     with pytest.raises(BadAnswer):
-        await source(session, server).current(NOW)
+        await source(session, server).newest_forecasts(NOW)
 
 
 async def test_a_ban_ends_the_asking(session: ClientSession, server: FakeEntsoe) -> None:
     server.fail(status=429)
     with pytest.raises(RateLimited):
-        await source(session, server).current(NOW)
+        await source(session, server).newest_forecasts(NOW)
     assert len(server.requests) == 1
 
 
 async def test_an_unreachable_platform_is_said_at_once(session: ClientSession) -> None:
     gone = EntsoeForecasts(EntsoePlatform(session, "http://127.0.0.1:1", TOKEN), zones=("ee",))
     with pytest.raises(SourceUnreachable):
-        await gone.current(NOW)
+        await gone.newest_forecasts(NOW)
 
 
 def megawatts(step_s: int, values: list[float], unit: str = "MAW") -> TimeSeries:
@@ -167,5 +171,5 @@ def test_another_unit_is_refused() -> None:
 
 async def test_an_hour_that_only_one_kind_of_wind_knows_is_unknown(session: ClientSession, server: FakeEntsoe) -> None:
     del server.forecasts["ee_B18"][day_start(DAY)]
-    issue: IssuedSeries = (await source(session, server).current(NOW))["ee_wind_da_mw"]
+    issue: IssuedSeries = (await source(session, server).newest_forecasts(NOW))["ee_wind_da_mw"]
     assert np.isnan(issue.values).nonzero()[0].tolist() == [0]

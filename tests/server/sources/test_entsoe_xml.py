@@ -87,7 +87,7 @@ def test_the_namespace_version_does_not_matter() -> None:
 
 def test_known_values_carry_their_instants() -> None:
     period = Period(START, 900, (math.nan, 20.0, 30.0))
-    assert list(period.known()) == [(START + 900, 20.0), (START + 1800, 30.0)]
+    assert list(period.known_values()) == [(START + 900, 20.0), (START + 1800, 30.0)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_acknowledgement_says_why_there_is_no_data(reason: str, *, no_data: b
     body = f"<Acknowledgement_MarketDocument><Reason><text>{reason}</text></Reason></Acknowledgement_MarketDocument>"
     parsed = parse_document(body.encode())
     assert isinstance(parsed, Acknowledgement)
-    assert (parsed.reason, parsed.no_data, parsed.too_much) == (reason, no_data, too_much)
+    assert (parsed.reason, parsed.has_no_data, parsed.is_range_too_long) == (reason, no_data, too_much)
 
 
 LAUGHS = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]><l>&b;</l>'
@@ -189,7 +189,7 @@ def test_recorded_overlap_of_two_auctions(shared: Path) -> None:
 def test_recorded_acknowledgement(shared: Path) -> None:
     parsed = parse_document((shared / "fixtures/entsoe/ack_invalid_request.xml").read_bytes())
     assert isinstance(parsed, Acknowledgement)
-    assert parsed.no_data
+    assert parsed.has_no_data
 
 
 def test_recorded_unknown_document(shared: Path) -> None:

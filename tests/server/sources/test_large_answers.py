@@ -40,7 +40,7 @@ async def ask(url):
         before = peak_kb()
         asked = [source.prices(day, day) for source in (EleringPrices(session, url), EntsoePrices(platform, ZONES))]
         covariates = OpenMeteo(session, url, url), EntsoeForecasts(platform, ("ee", "lv"))
-        asked += [source.current(1_765_792_800) for source in covariates]
+        asked += [source.newest_forecasts(1_765_792_800) for source in covariates]
         errors = await asyncio.gather(*asked, return_exceptions=True)
         after = peak_kb()
     bugs = [one for one in errors if isinstance(one, Exception) and not isinstance(one, SourceError)]

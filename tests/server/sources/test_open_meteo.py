@@ -17,7 +17,13 @@ from tests.support.upstreams.open_meteo import plain_weather
 from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.sources.open_meteo import KNOWN_AFTER_S, MODEL, OpenMeteo, newest_known_run, parse_point_answers
+from tunnihind.sources.open_meteo import (
+    REQUESTED_AFTER_S,
+    WEATHER_MODEL,
+    OpenMeteo,
+    newest_expected_run,
+    parse_point_answers,
+)
 from tunnihind.weather_points import POINTS, VARIABLES
 
 MIDNIGHT = int(datetime(2025, 12, 15, tzinfo=UTC).timestamp())
@@ -51,12 +57,12 @@ def end_ts(issue: IssuedSeries) -> int:
 
 
 async def test_one_request_brings_a_run_of_all_points_by_its_name(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    found = await source.current(NOW)
+    found = await source.newest_forecasts(NOW)
     assert set(found) == source.names == NAMES
     (query,) = server.requests
     assert {name: query[name] for name in query if name not in {"latitude", "longitude"}} == {
         "hourly": "wind_speed_100m,temperature_2m,shortwave_radiation",
-        "models": MODEL,
+        "models": WEATHER_MODEL,
         "wind_speed_unit": "ms",
         "timeformat": "unixtime",
         "timezone": "GMT",
@@ -70,7 +76,7 @@ async def test_a_run_starts_at_its_initialisation_and_is_issued_when_it_came(
     source: OpenMeteo, clock: StillClock
 ) -> None:
     clock.instant = NOW + 7  # by the time of the answer
-    for issue in (await source.current(NOW)).values():
+    for issue in (await source.newest_forecasts(NOW)).values():
         assert (issue.issued_ts, issue.run_ts) == (NOW + 7, MIDNIGHT)
         assert issue.start_ts == MIDNIGHT
         assert end_ts(issue) >= MIDNIGHT + 10 * DAY_S - HOUR_S
@@ -78,14 +84,14 @@ async def test_a_run_starts_at_its_initialisation_and_is_issued_when_it_came(
 
 
 async def test_every_point_gets_its_own_values(source: OpenMeteo) -> None:
-    found = await source.current(NOW)
+    found = await source.newest_forecasts(NOW)
     for number, point in enumerate(POINTS):
         first = found[f"temperature_2m@{point.name}"].values[0]
         assert first == pytest.approx(plain_weather("temperature_2m", number, 0, MIDNIGHT))
 
 
 async def test_radiation_stands_at_the_start_of_the_hour_that_it_is_the_mean_of(source: OpenMeteo) -> None:
-    found = await source.current(NOW)
+    found = await source.newest_forecasts(NOW)
     radiation, wind = found["shortwave_radiation@ee_west"], found["wind_speed_100m@ee_west"]
     at_noon = (MIDNIGHT + 12 * HOUR_S - radiation.start_ts) // HOUR_S
     # The service's value at 13:00 is the mean from 12:00 to 13:00.
@@ -98,12 +104,12 @@ async def test_radiation_stands_at_the_start_of_the_hour_that_it_is_the_mean_of(
 )
 def test_a_run_counts_as_known_six_hours_after_its_initialisation(hour: float, run_hour: int) -> None:
     # The run before is the run of 18 UTC of the day before.
-    assert newest_known_run(MIDNIGHT + hour * HOUR_S) == MIDNIGHT + run_hour * HOUR_S
+    assert newest_expected_run(MIDNIGHT + hour * HOUR_S) == MIDNIGHT + run_hour * HOUR_S
 
 
 async def test_a_run_of_six_and_eighteen_utc_ends_where_it_ends(source: OpenMeteo, clock: StillClock) -> None:
     clock.instant = now = MIDNIGHT + 13 * HOUR_S
-    found = await source.current(now)
+    found = await source.newest_forecasts(now)
     assert runs_of(found) == {MIDNIGHT + 6 * HOUR_S}
     assert {end_ts(issue) for name, issue in found.items() if name.startswith("wind")} == {
         MIDNIGHT + (6 + 144 + 1) * HOUR_S
@@ -115,13 +121,13 @@ async def test_a_run_is_given_once_and_not_asked_for_again(
     server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
 ) -> None:
     assert source.has_news(NOW)
-    await source.current(NOW)
+    await source.newest_forecasts(NOW)
     assert not source.has_news(NOW)
-    assert await source.current(NOW + 600) == {}
+    assert await source.newest_forecasts(NOW + 600) == {}
     assert len(server.requests) == 1
     clock.instant = MIDNIGHT + 12 * HOUR_S
     assert source.has_news(MIDNIGHT + 12 * HOUR_S)
-    assert runs_of(await source.current(MIDNIGHT + 12 * HOUR_S)) == {MIDNIGHT + 6 * HOUR_S}
+    assert runs_of(await source.newest_forecasts(MIDNIGHT + 12 * HOUR_S)) == {MIDNIGHT + 6 * HOUR_S}
 
 
 async def test_while_a_run_is_late_the_one_before_serves_and_it_is_asked_for_again(
@@ -129,12 +135,12 @@ async def test_while_a_run_is_late_the_one_before_serves_and_it_is_asked_for_aga
 ) -> None:
     server.published_after_s = 8 * HOUR_S
     clock.instant = MIDNIGHT + 6 * HOUR_S
-    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
+    assert runs_of(await source.newest_forecasts(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
     clock.instant += HOUR_S
     assert source.has_news(int(clock.now()))
-    assert await source.current(int(clock.now())) == {}
+    assert await source.newest_forecasts(int(clock.now())) == {}
     clock.instant += HOUR_S
-    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT}
+    assert runs_of(await source.newest_forecasts(int(clock.now()))) == {MIDNIGHT}
     assert server.runs_asked == ["2025-12-15T00:00", "2025-12-14T18:00", "2025-12-15T00:00", "2025-12-15T00:00"]
 
 
@@ -143,17 +149,17 @@ async def test_a_run_of_which_only_the_first_days_are_out_is_waited_for_but_not_
 ) -> None:
     server.reaches[MIDNIGHT] = 72
     clock.instant = MIDNIGHT + 7 * HOUR_S
-    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
+    assert runs_of(await source.newest_forecasts(int(clock.now()))) == {MIDNIGHT - 6 * HOUR_S}
     server.missing.add(MIDNIGHT + 6 * HOUR_S)
     clock.instant = MIDNIGHT + 12 * HOUR_S
-    found = await source.current(int(clock.now()))
+    found = await source.newest_forecasts(int(clock.now()))
     assert runs_of(found) == {MIDNIGHT}
     assert end_ts(found["temperature_2m@ee_west"]) == MIDNIGHT + 73 * HOUR_S
 
 
 async def test_one_point_comes_as_one_object(session: ClientSession, server: FakeOpenMeteo, clock: StillClock) -> None:
     source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:1], clock=clock)
-    assert set(await source.current(NOW)) == {f"{variable.name}@ee_west" for variable in VARIABLES}
+    assert set(await source.newest_forecasts(NOW)) == {f"{variable.name}@ee_west" for variable in VARIABLES}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +178,7 @@ async def test_what_cannot_be_true_is_unknown(
 ) -> None:
     bad_ts = MIDNIGHT + 30 * HOUR_S
     server.weather = lambda variable, *rest: value if variable == name and rest[-1] == bad_ts else 1.0
-    issue = (await source.current(NOW))[f"{name}@lt_west"]
+    issue = (await source.newest_forecasts(NOW))[f"{name}@lt_west"]
     (unknown,) = np.flatnonzero(np.isnan(issue.values)).tolist()
     past_hour = HOUR_S if name == "shortwave_radiation" else 0
     assert issue.start_ts + unknown * HOUR_S == bad_ts - past_hour
@@ -183,7 +189,7 @@ async def test_a_variable_without_a_single_value_is_left_out(
 ) -> None:
     clock.instant = MIDNIGHT + 12 * HOUR_S - 1
     server.weather = lambda variable, *_: None if variable == "temperature_2m" else 1.0
-    found = await source.current(int(clock.now()))
+    found = await source.newest_forecasts(int(clock.now()))
     assert len(found) == 2 * len(POINTS)
     assert not [name for name in found if name.startswith("temperature")]
 
@@ -192,18 +198,18 @@ async def test_a_point_without_a_single_value_costs_the_others_nothing(
     server: FakeOpenMeteo, source: OpenMeteo
 ) -> None:
     server.weather = lambda _variable, point, *_: None if point == 3 else 1.0
-    found = await source.archived(DAY - timedelta(3), DAY - timedelta(3))
+    found = await source.archived_forecasts(DAY - timedelta(3), DAY - timedelta(3))
     assert set(found) == {name for name in NAMES if not name.endswith(f"@{POINTS[3].name}")}
 
 
 async def test_history_is_the_first_run_of_each_day_known_six_hours_later(
     server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
 ) -> None:
-    found = await source.archived(DAY - timedelta(3), DAY)
+    found = await source.archived_forecasts(DAY - timedelta(3), DAY)
     assert server.runs_asked == [f"2025-12-{day}T00:00" for day in (12, 13, 14, 15)]
     for issues in found.values():
         assert [issue.run_ts for issue in issues] == [MIDNIGHT - back * DAY_S for back in (3, 2, 1, 0)]
-        assert all(issue.issued_ts == (issue.run_ts or 0) + KNOWN_AFTER_S for issue in issues)
+        assert all(issue.issued_ts == (issue.run_ts or 0) + REQUESTED_AFTER_S for issue in issues)
     calls_a_minute = 4 * len(POINTS) / (sum(clock.slept) / 60)
     assert calls_a_minute == pytest.approx(300)
 
@@ -212,13 +218,13 @@ async def test_a_run_that_does_not_count_as_known_yet_is_not_asked_for(
     server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock
 ) -> None:
     clock.instant = MIDNIGHT + 6 * HOUR_S - 1
-    assert await source.archived(DAY, DAY) == {}
+    assert await source.archived_forecasts(DAY, DAY) == {}
     assert server.requests == []
 
 
 async def test_a_run_that_is_missing_is_left_out_of_history(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     server.missing.add(MIDNIGHT - DAY_S)
-    issues = (await source.archived(DAY - timedelta(2), DAY))["temperature_2m@ee_west"]
+    issues = (await source.archived_forecasts(DAY - timedelta(2), DAY))["temperature_2m@ee_west"]
     assert [issue.run_ts for issue in issues] == [MIDNIGHT - 2 * DAY_S, MIDNIGHT]
 
 
@@ -241,7 +247,7 @@ async def test_every_way_of_saying_that_a_run_is_missing_is_understood(
     server: FakeOpenMeteo, source: OpenMeteo, status: int, body: bytes
 ) -> None:
     server.say(body, status=status)
-    assert await source.archived(DAY - timedelta(3), DAY - timedelta(3)) == {}
+    assert await source.archived_forecasts(DAY - timedelta(3), DAY - timedelta(3)) == {}
     assert len(server.requests) == 1
 
 
@@ -265,17 +271,17 @@ async def test_an_answer_that_says_nothing_of_the_run_is_an_error(
 ) -> None:
     server.say(body, status=status, times=3)
     with pytest.raises(error) as caught:
-        await source.archived(DAY - timedelta(3), DAY - timedelta(3))
+        await source.archived_forecasts(DAY - timedelta(3), DAY - timedelta(3))
     assert not isinstance(caught.value, RunMissing)
 
 
 async def test_a_run_of_nothing_but_nulls_is_no_run(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     server.weather = lambda *_: None
-    assert await source.archived(DAY - timedelta(3), DAY - timedelta(3)) == {}
+    assert await source.archived_forecasts(DAY - timedelta(3), DAY - timedelta(3)) == {}
 
 
 async def test_nothing_is_asked_of_days_before_runs_were_kept(server: FakeOpenMeteo, source: OpenMeteo) -> None:
-    assert await source.archived(date(2024, 2, 1), date(2024, 3, 13)) == {}
+    assert await source.archived_forecasts(date(2024, 2, 1), date(2024, 3, 13)) == {}
     assert server.requests == []
 
 
@@ -283,9 +289,13 @@ async def test_the_forecast_api_serves_while_no_run_can_be_had_every_three_hours
     server: FakeOpenMeteo, source: OpenMeteo, clock: StillClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.published_after_s = 365 * DAY_S
-    found = await source.current(NOW)
+    found = await source.newest_forecasts(NOW)
     stitched = server.requests[-1]
-    assert (stitched["models"], stitched["start_date"], stitched["end_date"]) == (MODEL, "2025-12-15", "2025-12-24")
+    assert (stitched["models"], stitched["start_date"], stitched["end_date"]) == (
+        WEATHER_MODEL,
+        "2025-12-15",
+        "2025-12-24",
+    )
     assert set(found) == NAMES
     assert {(issue.issued_ts, issue.run_ts) for issue in found.values()} == {(NOW, None)}
     assert end_ts(found["wind_speed_100m@ee_west"]) == MIDNIGHT + 10 * DAY_S
@@ -293,11 +303,11 @@ async def test_the_forecast_api_serves_while_no_run_can_be_had_every_three_hours
     asked = len(server.requests)
     for minutes, is_given in [(20, False), (160, False), (180, True)]:
         clock.instant = NOW + minutes * 60
-        assert bool(await source.current(int(clock.now()))) is is_given
+        assert bool(await source.newest_forecasts(int(clock.now()))) is is_given
     stitched_again = [query for query in server.requests[asked:] if "run" not in query]
     assert len(stitched_again) == 1
     server.published_after_s = 0
-    assert runs_of(await source.current(int(clock.now()))) == {MIDNIGHT + 6 * HOUR_S}
+    assert runs_of(await source.newest_forecasts(int(clock.now()))) == {MIDNIGHT + 6 * HOUR_S}
     assert [message for message in caplog.messages if "used instead" in message] == [
         "open-meteo: there is no run of the last 24 hours; the forecast API is used instead"
     ]
@@ -307,19 +317,19 @@ async def test_the_forecast_api_serves_where_single_runs_do_not_answer(
     session: ClientSession, server: FakeOpenMeteo, clock: StillClock
 ) -> None:
     source = OpenMeteo(session, server.url, "http://127.0.0.1:9", clock=clock)
-    assert runs_of(await source.current(NOW)) == {None}
+    assert runs_of(await source.newest_forecasts(NOW)) == {None}
 
 
 async def test_a_forecast_without_a_single_value_is_a_bad_answer(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     server.weather = lambda *_: None
     with pytest.raises(BadAnswer, match="no plausible value"):
-        await source.current(NOW)
+        await source.newest_forecasts(NOW)
 
 
 async def test_where_neither_answers_the_reason_is_told(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     server.say(b'{"error":true,"reason":"Invalid value for hourly"}', status=400, times=2)
     with pytest.raises(SourceRefused, match="Invalid value"):
-        await source.current(NOW)
+        await source.newest_forecasts(NOW)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +345,7 @@ async def test_over_a_limit_it_is_left_alone_for_as_long_as_that_lasts(
 ) -> None:
     server.say(json.dumps({"error": True, "reason": limit}).encode(), status=429)
     with pytest.raises(RateLimited, match=limit.partition(" ")[0]) as caught:
-        await source.current(NOW)
+        await source.newest_forecasts(NOW)
     assert caught.value.retry_after_s == wait_s
     assert len(server.requests) == 1
 
@@ -390,14 +400,14 @@ def _no_column(answer: list[dict[str, Any]]) -> None:
 async def test_an_answer_that_does_not_fit_the_question_is_refused(
     server: FakeOpenMeteo, source: OpenMeteo, spoil: Callable[[list[dict[str, Any]]], None], problem: str
 ) -> None:
-    await source.archived(DAY, DAY)
+    await source.archived_forecasts(DAY, DAY)
     response = server.answer("/single-runs/v1/forecast", server.requests[0])
     assert response.text is not None
     answer = json.loads(response.text)
     spoil(answer)
     server.say(json.dumps(answer).encode())
     with pytest.raises(BadAnswer, match=problem):
-        await source.archived(DAY, DAY)
+        await source.archived_forecasts(DAY, DAY)
 
 
 json_values = st.recursive(

@@ -10,8 +10,8 @@ from tunnihind.market import DAY_S, HOUR_S, ZONES, PriceLimits, day_end, day_sta
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import Held, doubt, whole_day
 from tunnihind.sources.base import DaySheet
-from tunnihind.sources.simulated import Simulated
-from tunnihind.sources.simulated_market import SimulatedMarket, load_shape, sun_height
+from tunnihind.sources.simulated import SimulatedSource
+from tunnihind.sources.simulated_market import SimulatedMarket, relative_load, sun_height
 from tunnihind.weather_points import POINTS, VARIABLES
 
 DAY = date(2025, 12, 15)
@@ -20,7 +20,7 @@ FIRST, LAST = date(2024, 1, 1), date(2025, 12, 31)
 
 
 async def year(seed: int = 1) -> list[DaySheet]:
-    return await Simulated(seed, clock=LATER).prices(FIRST, LAST)
+    return await SimulatedSource(seed, clock=LATER).prices(FIRST, LAST)
 
 
 def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
@@ -54,20 +54,20 @@ async def test_every_day_of_every_zone_passes_the_gate() -> None:
     ],
 )
 async def test_days_are_traded_in_the_unit_of_their_time(day: date, quotes: int) -> None:
-    sheets = await Simulated(clock=LATER).prices(day, day)
+    sheets = await SimulatedSource(clock=LATER).prices(day, day)
     assert [len(sheet.quotes) for sheet in sheets] == [quotes] * len(ZONES)
 
 
 async def test_a_day_is_the_same_whatever_it_is_asked_with() -> None:
-    alone = await Simulated(clock=LATER).prices(DAY, DAY)
+    alone = await SimulatedSource(clock=LATER).prices(DAY, DAY)
     assert alone == [sheet for sheet in await year() if sheet.day == DAY]
-    assert alone != await Simulated(2, clock=LATER).prices(DAY, DAY)
+    assert alone != await SimulatedSource(2, clock=LATER).prices(DAY, DAY)
 
 
 async def test_tomorrow_is_published_at_five_to_one_in_brussels() -> None:
     tomorrow = DAY + timedelta(days=1)
     clock = StillClock(publication_time(tomorrow) - 1)
-    source = Simulated(clock=clock)
+    source = SimulatedSource(clock=clock)
     assert {sheet.day for sheet in await source.prices(DAY, tomorrow)} == {DAY}
     await clock.sleep(1)
     assert {sheet.day for sheet in await source.prices(DAY, tomorrow + timedelta(days=5))} == {DAY, tomorrow}
@@ -109,9 +109,9 @@ async def test_a_price_of_last_week_is_a_fair_but_beatable_forecast() -> None:
 
 async def test_the_forecast_of_the_weather_reaches_as_far_as_the_real_one() -> None:
     now = day_start(DAY) + 12 * HOUR_S + 77
-    found = await Simulated(clock=LATER).current(now)
+    found = await SimulatedSource(clock=LATER).newest_forecasts(now)
     assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
-    assert Simulated.names == set(found)
+    assert SimulatedSource.names == set(found)
     for issue in found.values():
         assert (issue.issued_ts, issue.start_ts) == (now, now // DAY_S * DAY_S)
         assert issue.values.size == 240
@@ -130,7 +130,7 @@ def truth_of(name: str, issue: IssuedSeries) -> Floats:
 
 
 async def test_archived_forecasts_err_more_the_longer_their_lead() -> None:
-    found = await Simulated(clock=LATER).archived(FIRST, date(2024, 12, 31))
+    found = await SimulatedSource(clock=LATER).archived_forecasts(FIRST, date(2024, 12, 31))
     for name in ("wind_speed_100m@ee_parnu", "temperature_2m@ee_tallinn", "shortwave_radiation@lt_kaunas"):
         errors = np.mean([np.abs(issue.values - truth_of(name, issue)) for issue in found[name]], axis=0)
         by_lead = errors[:192].reshape(8, 24).mean(axis=1).tolist()
@@ -140,9 +140,9 @@ async def test_archived_forecasts_err_more_the_longer_their_lead() -> None:
 
 async def test_the_archive_has_what_was_the_live_forecast_of_each_morning() -> None:
     days = [DAY + timedelta(days=n) for n in range(3)]
-    archived = await Simulated(clock=LATER).archived(days[0], days[-1])
+    archived = await SimulatedSource(clock=LATER).archived_forecasts(days[0], days[-1])
     for n, day in enumerate(days):
-        for name, live in (await Simulated().current(utc_midnight(day) + 6 * HOUR_S)).items():
+        for name, live in (await SimulatedSource().newest_forecasts(utc_midnight(day) + 6 * HOUR_S)).items():
             issue = archived[name][n]
             assert (issue.issued_ts, issue.start_ts) == (live.issued_ts, live.start_ts)
             np.testing.assert_allclose(issue.values, live.values, rtol=1e-6)
@@ -151,10 +151,17 @@ async def test_the_archive_has_what_was_the_live_forecast_of_each_morning() -> N
 @pytest.mark.parametrize(("hour", "issues"), [(6, 2), (5, 1)])
 async def test_no_archived_forecast_is_issued_in_the_future(hour: int, issues: int) -> None:
     now = utc_midnight(DAY) + hour * HOUR_S
-    found = await Simulated(clock=StillClock(now)).archived(DAY - timedelta(days=1), DAY + timedelta(days=3))
+    found = await SimulatedSource(clock=StillClock(now)).archived_forecasts(
+        DAY - timedelta(days=1), DAY + timedelta(days=3)
+    )
     assert {len(of_name) for of_name in found.values()} == {issues}
     assert all(issue.issued_ts <= now for of_name in found.values() for issue in of_name)
-    assert await Simulated(clock=StillClock(now)).archived(DAY + timedelta(days=1), DAY + timedelta(days=3)) == {}
+    assert (
+        await SimulatedSource(clock=StillClock(now)).archived_forecasts(
+            DAY + timedelta(days=1), DAY + timedelta(days=3)
+        )
+        == {}
+    )
 
 
 def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None:
@@ -169,14 +176,14 @@ def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None
 def test_the_load_follows_the_estonian_clock_over_its_changes() -> None:
     midnight = day_start(date(2025, 10, 20)) - HOUR_S
     half_past = midnight + HOUR_S / 2
-    before = load_shape(instants(half_past, 24))
-    after = load_shape(instants(half_past + 7 * DAY_S + HOUR_S, 24))
+    before = relative_load(instants(half_past, 24))
+    after = relative_load(instants(half_past + 7 * DAY_S + HOUR_S, 24))
     assert before == pytest.approx(after)
     assert int(before.argmax()) == 18
 
 
 def test_weekends_need_less_load() -> None:
     monday = day_start(date(2025, 10, 13)) - HOUR_S
-    by_day = load_shape(instants(monday, 168)).reshape(7, 24).mean(axis=1)
+    by_day = relative_load(instants(monday, 168)).reshape(7, 24).mean(axis=1)
     assert by_day[:5] == pytest.approx(by_day[0])
     assert by_day[5:] == pytest.approx(0.92 * by_day[0])

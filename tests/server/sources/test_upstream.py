@@ -212,10 +212,10 @@ def test_a_redirect_never_leaves_the_host_nor_encryption(
     upstream: Upstream, configured: str, target: str, is_followed: bool
 ) -> None:
     if is_followed:
-        assert upstream.redirected(URL(configured), URL(configured), target).path == "/new"
+        assert upstream.redirect_target(URL(configured), URL(configured), target).path == "/new"
     else:
         with pytest.raises(BadAnswer, match="redirects to"):
-            upstream.redirected(URL(configured), URL(configured), target)
+            upstream.redirect_target(URL(configured), URL(configured), target)
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])

@@ -14,7 +14,7 @@ from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
-from tunnihind.sources.simulated import Simulated
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
 
 type Planted = Callable[[NDArray[np.int64], Floats], Floats]
@@ -64,7 +64,7 @@ def simulated_archive(
 
 def with_weather(archive: Archive, first: date, last: date, names: Callable[[str], bool] = lambda _: True) -> Archive:
     """Return an archive with the past forecasts of the simulated weather added, for the chosen names."""
-    found = asyncio.run(Simulated(SEED, clock=At(day_end(last))).archived(first, last))
+    found = asyncio.run(SimulatedSource(SEED, clock=At(day_end(last))).archived_forecasts(first, last))
     series = {name: tuple(issues) for name, issues in found.items() if names(name)}
     return replace(archive, covariates=CovariateArchive(series))
 

@@ -11,12 +11,12 @@ from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 from tunnihind.sources.base import days
-from tunnihind.sources.entsoe import AREAS
+from tunnihind.sources.entsoe import AREA_CODES
 
 TOKEN = "0d4c2f4e-secret"  # noqa: S105
 
 _RESOLUTIONS = {QUARTER_S: "PT15M", HOUR_S: "PT60M"}
-_ZONES = {code: zone for zone, code in AREAS.items()}
+_ZONES = {code: zone for zone, code in AREA_CODES.items()}
 _PUBLICATION = "urn:iec62325.351:tc57wg16:451-3:publicationdocument:7:3"
 _GENERATION_LOAD = "urn:iec62325.351:tc57wg16:451-6:generationloaddocument:3:0"
 _ACKNOWLEDGEMENT = "urn:iec62325.351:tc57wg16:451-1:acknowledgementdocument:7:0"

@@ -11,7 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, floor_hour, publication_time, utc_midnight
-from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheets, days
+from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, day_sheets, days
 
 
 class ScriptedPrices:
@@ -66,7 +66,7 @@ class ScriptedWeather:
         self.name = name
         self.history_since = since
         self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
-        self.back_fill = BackFill(by="month")
+        self.back_fill = BackFillPace(by="month")
         self.covariate = f"wind_speed_100m@{point}"
         self.names = (self.covariate,)
         self.asked_at: list[int] = []
@@ -77,12 +77,12 @@ class ScriptedWeather:
     def has_news(self, _now: int, /) -> bool:
         return True
 
-    async def current(self, now: int) -> Mapping[str, IssuedSeries]:
+    async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         self.asked_at.append(now)
         self._fail()
         return {self.covariate: IssuedSeries(now, floor_hour(now), np.zeros(48, np.float32))}
 
-    async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
+    async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         self.asked.append((first, last))
         self._fail()
         midnights = [utc_midnight(day) for day in days(first, last)]
