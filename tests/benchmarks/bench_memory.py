@@ -29,7 +29,7 @@ from tests.benchmarks.bench_forecast import LAST, fill, weather
 from tests.support.machine.processes import UNREACHABLE_URL
 from tests.support.machine.shifted_clock import ShiftedClock, library
 from tests.support.markets.windy_market import WindyMarket, archive_of
-from tunnihind.cli.options import Zones
+from tunnihind.cli.options import ZonesType
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import HOUR_S, MARKETS, Zone, iso_utc
 from tunnihind.store.store import Store
@@ -172,7 +172,7 @@ def measured(
 
 @click.command(help=__doc__)
 @click.option("--hours", default=8, show_default=True)
-@click.option("--zones", type=Zones(), default="ee", show_default=True)
+@click.option("--zones", type=ZonesType(), default="ee", show_default=True)
 @click.option("--with-scores", is_flag=True, help="Have the model scored on 90 past days too, at the first start.")
 @click.option("--at", default="05:30", show_default=True, help="UTC, of the day before the last one with prices.")
 def main(hours: int, zones: tuple[Zone, ...], at: str, *, with_scores: bool) -> None:

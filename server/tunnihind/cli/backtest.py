@@ -11,9 +11,9 @@ import click
 from rich.console import Console
 
 from tunnihind.api.parameters import RESOLUTIONS
-from tunnihind.cli.backtest_report import document, tables
+from tunnihind.cli.backtest_report import report_document, report_tables
 from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
-from tunnihind.cli.progress import shown_progress
+from tunnihind.cli.progress import progress_display
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
 from tunnihind.forecast.scoring.backtest import BacktestResult
@@ -26,25 +26,25 @@ from tunnihind.settings import Settings, install_advice
 from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
-_WIDTH: Final = 100
+_TABLE_WIDTH: Final = 100
 """Tables may be this many characters wide, even if the terminal is narrower."""
 
 
-_FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
+_OUTPUT_FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
-def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+def _check_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse an output file whose folder does not exist, before the backtest begins."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
-def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+def _check_plot(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse `--plot` before the backtest begins, if matplotlib or the picture's folder is missing."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_advice('plot')}")
-    return _in_existing_folder(context, parameter, path)
+    return _check_folder(context, parameter, path)
 
 
 @click.command()
@@ -68,15 +68,15 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 @option("json", "as_json", is_flag=True, help="Write JSON. Months are those of delivery days. Hours are in local time.")
 @option(
     "plot",
-    type=_FILE,
-    callback=_drawable,
+    type=_OUTPUT_FILE,
+    callback=_check_plot,
     metavar="FILE.svg",
     help="Draw reliability and error by days ahead. This needs matplotlib.",
 )
 @option(
     "forecasts-out",
-    type=_FILE,
-    callback=_in_existing_folder,
+    type=_OUTPUT_FILE,
+    callback=_check_folder,
     metavar="FILE.csv",
     help="Write every forecast to a CSV file.",
 )
@@ -99,9 +99,9 @@ def backtest(
     """
     if last < first:
         raise click.UsageError("--to is before --from")
-    result = _backtested(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
+    result = _run_backtest(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
     if forecasts_out is not None:
-        _write(result, forecasts_out)
+        _write_forecasts(result, forecasts_out)
     report = BacktestReport.of(result, settings.market)
     by = "quarter" if resolution == "15m" else "hour"
     title = f"{first.date()} to {last.date()}, by {by}, issued {issue_at:%H:%M} UTC"
@@ -110,20 +110,20 @@ def backtest(
 
         save_picture(report, title, plot)
     if as_json:
-        span = {"from": str(first.date()), "to": str(last.date()), "resolution": resolution}
-        click.echo(json.dumps({**span, **document(report)}))
+        scored = {"from": str(first.date()), "to": str(last.date()), "resolution": resolution}
+        click.echo(json.dumps({**scored, **report_document(report)}))
     else:
-        _print(report, title)
+        _print_report(report, title)
 
 
-def _backtested(
+def _run_backtest(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
     """Run the backtest, and show its progress. Raises StoreError, also if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.read_archive(needed_since(model, day_start(first)))
-    with shown_progress() as progress:
+    with progress_display() as progress:
         result = walk_forward(
             archive,
             SingleStepForecaster(model, step_s),
@@ -140,7 +140,7 @@ def _backtested(
     return result
 
 
-def _write(result: BacktestResult, path: Path) -> None:
+def _write_forecasts(result: BacktestResult, path: Path) -> None:
     issued = result.forecasts
     columns = (issued.issued_ts, issued.target_ts, issued.p10, issued.p50, issued.p90)
     with path.open("w", newline="") as stream:
@@ -149,10 +149,10 @@ def _write(result: BacktestResult, path: Path) -> None:
         writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _print(report: BacktestReport, title: str) -> None:
+def _print_report(report: BacktestReport, title: str) -> None:
     console = Console()
-    console.width = max(console.width, _WIDTH)
+    console.width = max(console.width, _TABLE_WIDTH)
     console.print(f"[bold]{title}[/bold], EUR/MWh", highlight=False)
-    for table in tables(report):
+    for table in report_tables(report):
         console.print()
         console.print(table)

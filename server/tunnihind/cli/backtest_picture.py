@@ -18,7 +18,7 @@ from tunnihind.forecast.scoring.report import BacktestReport
 
 _SIZE_IN: Final = (10.0, 5.6)
 _BLUE, _PALE_BLUE, _GREY, _RED = "#1357a6", "#b9cce4", "#5b6875", "#b4431e"
-_STYLE: Final = {
+_PICTURE_STYLE: Final = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
@@ -33,19 +33,19 @@ _STYLE: Final = {
     # With a fixed salt, the ids in the SVG are the same each time, so the same report always gives the same file.
     "svg.hashsalt": "tunnihind",
 }
-_LINES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
+_LINE_STYLES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
 
 
 def save_picture(report: BacktestReport, title: str, path: Path) -> None:
     """Write the picture as SVG, with a description in words."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_PICTURE_STYLE):
         metadata = {"Title": f"Tunnihind forecast tested: {title}", "Description": _description(report), "Date": None}
-        picture(report, title).savefig(path, format="svg", metadata=metadata)
+        draw_picture(report, title).savefig(path, format="svg", metadata=metadata)
 
 
-def picture(report: BacktestReport, title: str) -> Figure:
+def draw_picture(report: BacktestReport, title: str) -> Figure:
     """Draw three panels by days ahead: the reliability, the errors, and the widths of the intervals."""
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_PICTURE_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
         axes = figure.subplot_mosaic([["reliability", "errors"], ["reliability", "widths"]], height_ratios=[3, 1])
@@ -59,7 +59,7 @@ def picture(report: BacktestReport, title: str) -> Figure:
 
 def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Prices below each percentile, %", xlabel="days ahead", ylim=(0, 100))
-    for nominal, shares in _reliability(report).items():
+    for nominal, shares in _shares_below(report).items():
         axes.axhline(nominal, color=_GREY, linestyle="--", linewidth=1)
         axes.plot(list(report.leads), shares, "o-", color=_BLUE, label=f"p{nominal}")
         axes.annotate(f" p{nominal}", (1, nominal), xycoords=("axes fraction", "data"), va="center")
@@ -68,10 +68,10 @@ def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
 
 def _draw_errors(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Mean absolute error, EUR/MWh without VAT")
-    for (name, errors), (line, colour) in zip(_errors(report).items(), _LINES, strict=True):
+    for (name, errors), (line, colour) in zip(_mean_errors(report).items(), _LINE_STYLES, strict=True):
         axes.plot(list(report.leads), errors, line, color=colour, label=name)
         _write_numbers(axes, report, errors)
-    _scale(axes, list(_errors(report).values()))
+    _set_axis_top(axes, list(_mean_errors(report).values()))
     axes.legend(ncols=3, loc="lower center", frameon=False, fontsize=8, handlelength=1.5, columnspacing=1)
 
 
@@ -79,10 +79,10 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Mean width of the band from p10 to p90, EUR/MWh", xlabel="days ahead")
     widths = [scores.width for scores in report.leads.values()]
     axes.bar_label(axes.bar(list(report.leads), widths, color=_PALE_BLUE), fmt="%.0f", fontsize=8)
-    _scale(axes, widths)
+    _set_axis_top(axes, widths)
 
 
-def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
+def _set_axis_top(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
     """End the vertical axis at least 20% above the highest value, so that a number fits above the highest mark."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
@@ -102,7 +102,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) 
             )
 
 
-def _reliability(report: BacktestReport) -> dict[int, list[float]]:
+def _shares_below(report: BacktestReport) -> dict[int, list[float]]:
     """Map 10, 50 and 90 to the shares of prices below p10, p50 and p90, in percent, by days ahead."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
@@ -111,7 +111,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
     }
 
 
-def _errors(report: BacktestReport) -> dict[str, list[float]]:
+def _mean_errors(report: BacktestReport) -> dict[str, list[float]]:
     """Map the name of each forecast to its MAE by days ahead, in EUR/MWh. An unknown MAE is NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
@@ -131,8 +131,8 @@ def _summary(report: BacktestReport) -> str:
 
 def _description(report: BacktestReport) -> str:
     """Describe the picture in words, for readers who can't see it."""
-    shares = zip(*_reliability(report).values(), strict=True)
-    errors = zip(*_errors(report).values(), strict=True)
+    shares = zip(*_shares_below(report).values(), strict=True)
+    errors = zip(*_mean_errors(report).values(), strict=True)
     rows = zip(report.leads.items(), shares, errors, strict=True)
     lines = [
         f"Days ahead {lead}: {low:.1f}, {middle:.1f} and {high:.1f}% of prices below p10, p50 and p90; mean absolute "

@@ -20,8 +20,8 @@ from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Compar
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
 
-_SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
-_TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
+_SCORE_HEADINGS: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
+_TEST_HEADINGS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
 _LEGEND: Final = (
     "naive: MAE of the price one week earlier; skill: the part of it that the model saves;\n"
     "cover, below, above: share of prices inside, below, above p10 to p90"
@@ -33,9 +33,9 @@ _TEST_LEGEND: Final = (
 )
 _SMALL_P: Final = 0.001
 
-_DECISIONS: Final = ("days", *(f"{hours} h" for hours in PLAN_HOURS))
-_NAIVE_PLANS: Final = ("last week", "7-day mean")
-_BOILER: Final = ("boiler", "last week", "ideal")
+_PLAN_HEADINGS: Final = ("days", *(f"{hours} h" for hours in PLAN_HOURS))
+_NAIVE_PLAN_HEADINGS: Final = ("last week", "7-day mean")
+_BOILER_HEADINGS: Final = ("boiler", "last week", "ideal")
 _DECISION_LEGEND: Final = (
     "share of the ideal saving that the cheapest hours of a delivery day by p50 catch;\n"
     "plans may be split, the earliest of equal hours come first, days were unpublished at issue;\n"
@@ -45,22 +45,22 @@ _DECISION_LEGEND: Final = (
 )
 
 
-def document(report: BacktestReport) -> dict[str, Any]:
+def report_document(report: BacktestReport) -> dict[str, Any]:
     """Return the report as `backtest --json` prints it, without the dates and the resolution. NaN becomes None."""
     return {
-        "leads": _by_label(report.leads),
-        "overall": _scores(report.overall),
-        "months": _by_label(report.months),
-        "hours": _by_label(report.hours),
+        "leads": _scores_by_label(report.leads),
+        "overall": _scores_document(report.overall),
+        "months": _scores_by_label(report.months),
+        "hours": _scores_by_label(report.hours),
         "dieboldMariano": {
-            "weeklyNaive": _comparisons(report.weekly_naive),
-            "sevenDayMean": _comparisons(report.seven_day_mean),
+            "weeklyNaive": _comparisons_document(report.weekly_naive),
+            "sevenDayMean": _comparisons_document(report.seven_day_mean),
         },
-        "decisions": _decisions(report.decisions),
+        "decisions": _decisions_document(report.decisions),
     }
 
 
-def tables(report: BacktestReport) -> Iterator[Table]:
+def report_tables(report: BacktestReport) -> Iterator[Table]:
     """Yield the tables of a report. Each table is at most 100 characters wide."""
     overall = {"all": report.overall}
     leads = {str(lead): scores for lead, scores in report.leads.items()}
@@ -73,14 +73,14 @@ def tables(report: BacktestReport) -> Iterator[Table]:
 
 
 def _score_table(title: str, label: str, rows: Mapping[str, Scores], legend: str | None = None) -> Table:
-    table = _table(title, (label, *_SCORES), legend)
+    table = _empty_table(title, (label, *_SCORE_HEADINGS), legend)
     for name, scores in rows.items():
         table.add_row(name, *_score_cells(scores))
     return table
 
 
 def _test_table(report: BacktestReport) -> Table:
-    table = _table("Diebold-Mariano tests", ("ahead", *_TESTS), _TEST_LEGEND, column_width=6)
+    table = _empty_table("Diebold-Mariano tests", ("ahead", *_TEST_HEADINGS), _TEST_LEGEND, column_width=6)
     for lead, scores in report.leads.items():
         table.add_row(
             str(lead), *_test_cells(scores, report.weekly_naive.leads[lead], report.seven_day_mean.leads[lead])
@@ -90,7 +90,9 @@ def _test_table(report: BacktestReport) -> Table:
 
 
 def _decision_table(decisions: Decisions) -> Table:
-    table = _table("Decisions", ("ahead", *_DECISIONS, *_NAIVE_PLANS, *_BOILER), _DECISION_LEGEND)
+    table = _empty_table(
+        "Decisions", ("ahead", *_PLAN_HEADINGS, *_NAIVE_PLAN_HEADINGS, *_BOILER_HEADINGS), _DECISION_LEGEND
+    )
     for lead, plans in decisions.by_days_ahead.items():
         naive = plans[WEEK_PLAN_HOURS]
         boiler = plans[BOILER_HOURS]
@@ -112,7 +114,7 @@ def _decision_table(decisions: Decisions) -> Table:
     return table
 
 
-def _table(title: str, columns: tuple[str, ...], legend: str | None, column_width: int = 0) -> Table:
+def _empty_table(title: str, columns: tuple[str, ...], legend: str | None, column_width: int = 0) -> Table:
     table = Table(title=title, caption=legend, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.title_justify = table.caption_justify = "left"
     for name in columns:
@@ -136,7 +138,7 @@ def _score_cells(scores: Scores) -> list[str]:
 def _test_cells(scores: Scores, *comparisons: Comparison) -> list[str]:
     cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
     for comparison in comparisons:
-        cells += [_number(comparison.benchmark_mae, 2), _number(comparison.test.t, 2), _p(comparison.test.p)]
+        cells += [_number(comparison.benchmark_mae, 2), _number(comparison.test.t, 2), _p_value(comparison.test.p)]
     return cells
 
 
@@ -144,51 +146,52 @@ def _number(value: float, decimals: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
-def _p(p: float) -> str:
+def _p_value(p: float) -> str:
     return f"<{_SMALL_P}" if p < _SMALL_P else _number(p, 3)
 
 
-def _by_label(scores: Mapping[int, Scores] | Mapping[str, Scores]) -> dict[str, Any]:
-    return {str(label): _scores(of_label) for label, of_label in scores.items()}
+def _scores_by_label(scores: Mapping[int, Scores] | Mapping[str, Scores]) -> dict[str, Any]:
+    return {str(label): _scores_document(of_label) for label, of_label in scores.items()}
 
 
-def _scores(scores: Scores) -> dict[str, Any]:
-    return {_camel(name): _or_null(value) for name, value in asdict(scores).items()}
+def _scores_document(scores: Scores) -> dict[str, Any]:
+    return {_camel_case(name): _none_if_nan(value) for name, value in asdict(scores).items()}
 
 
-def _comparisons(comparisons: Comparisons) -> dict[str, Any]:
-    leads = {str(lead): _comparison(comparison) for lead, comparison in comparisons.leads.items()}
-    return {"leads": leads, "overall": _comparison(comparisons.overall)}
+def _comparisons_document(comparisons: Comparisons) -> dict[str, Any]:
+    leads = {str(lead): _comparison_document(comparison) for lead, comparison in comparisons.leads.items()}
+    return {"leads": leads, "overall": _comparison_document(comparisons.overall)}
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
-    test = {name: _or_null(value) for name, value in asdict(comparison.test).items()}
-    return {"benchmarkMae": _or_null(comparison.benchmark_mae), **test}
+def _comparison_document(comparison: Comparison) -> dict[str, Any]:
+    test = {name: _none_if_nan(value) for name, value in asdict(comparison.test).items()}
+    return {"benchmarkMae": _none_if_nan(comparison.benchmark_mae), **test}
 
 
-def _decisions(decisions: Decisions) -> dict[str, Any]:
+def _decisions_document(decisions: Decisions) -> dict[str, Any]:
     return {
         "leads": {
             str(lead): {
-                "plans": {str(hours): _plans(scores) for hours, scores in plans.items()},
+                "plans": {str(hours): _plans_document(scores) for hours, scores in plans.items()},
                 "boilerEurAYear": {
-                    name: _or_null(boiler_eur_a_year(saved)) for name, saved in _savings(plans[BOILER_HOURS]).items()
+                    name: _none_if_nan(boiler_eur_a_year(saved))
+                    for name, saved in _savings(plans[BOILER_HOURS]).items()
                 },
             }
             for lead, plans in decisions.by_days_ahead.items()
         },
-        "week": {"hours": WEEK_PLAN_HOURS, **_plans(decisions.week)},
+        "week": {"hours": WEEK_PLAN_HOURS, **_plans_document(decisions.week)},
     }
 
 
-def _plans(scores: PlanScores) -> dict[str, Any]:
+def _plans_document(scores: PlanScores) -> dict[str, Any]:
     shares = {
         "share": scores.share,
         "baselineShare": scores.baseline_share,
         "sevenDayMeanShare": scores.seven_day_mean_share,
     }
     saved = {f"{name}Saving": saved for name, saved in _savings(scores).items()}
-    return {"n": scores.n, **{name: _or_null(value) for name, value in (shares | saved).items()}}
+    return {"n": scores.n, **{name: _none_if_nan(value) for name, value in (shares | saved).items()}}
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
@@ -201,11 +204,11 @@ def _savings(scores: PlanScores) -> dict[str, float]:
     }
 
 
-def _or_null(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     """Return the number, or None if it is NaN, because JSON has no NaN."""
     return None if math.isnan(value) else value
 
 
-def _camel(name: str) -> str:
+def _camel_case(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(part.title() for part in rest)

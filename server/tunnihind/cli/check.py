@@ -35,17 +35,17 @@ def check(settings: Settings, *, save: Path | None) -> None:
     click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []
     found = asyncio.run(check_sources(settings, recorded.append if save else None))
-    report = "\n".join([*map(_described, found), *_not_asked(settings), _summary(found)])
+    report = "\n".join([*map(_result_text, found), *_unasked_sources(settings), _summary_line(found)])
     click.echo(report)
     if save:
-        _save(save, report, recorded)
+        _save_answers(save, report, recorded)
         click.echo(f"{len(recorded)} answers are in {save}, without the token", err=True)
     if wrong := [one for one in found if one.faults]:
         is_answer_wrong = any(one.has_answered for one in wrong)
         click.get_current_context().exit(_WRONG_ANSWER if is_answer_wrong else _NO_ANSWER)
 
 
-def _described(one: CheckResult) -> str:
+def _result_text(one: CheckResult) -> str:
     head = f"{one.question}: "
     if not one.faults:
         return f"{head}good, in {one.seconds:.1f} s: {one.reach}"
@@ -54,7 +54,7 @@ def _described(one: CheckResult) -> str:
     return f"{head}{verdict}, after {one.seconds:.1f} s{reach}" + "".join(f"\n  - {fault}" for fault in one.faults)
 
 
-def _not_asked(settings: Settings) -> list[str]:
+def _unasked_sources(settings: Settings) -> list[str]:
     silent = []
     if not settings.entsoe_token:
         silent.append("entsoe: not asked, because there is no token (--entsoe-token-file)")
@@ -63,18 +63,18 @@ def _not_asked(settings: Settings) -> list[str]:
     return silent
 
 
-def _summary(found: list[CheckResult]) -> str:
+def _summary_line(found: list[CheckResult]) -> str:
     wrong = sum(bool(one.faults) for one in found)
     return f"{wrong} of {len(found)} questions went wrong." if wrong else "All is well."
 
 
-def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
+def _save_answers(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
     """Write the report to `check.txt`, and each answer to its own file. Raises TunnihindError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lines = [f"tunnihind {__version__}", report, ""]
         for number, one in enumerate(recorded, 1):
-            name = f"{number:02}-{one.source}.{_kind(one.text)}"
+            name = f"{number:02}-{one.source}.{_file_extension(one.text)}"
             (folder / name).write_text(one.text, encoding="utf-8")
             lines.append(f"{name}: HTTP {one.status} from {one.url}")
         (folder / "check.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
@@ -82,7 +82,7 @@ def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
         raise TunnihindError(f"the answers can't be saved in {folder}: {error.strerror or error}") from error
 
 
-def _kind(text: str) -> str:
+def _file_extension(text: str) -> str:
     match text.lstrip("\ufeff \r\n\t")[:1]:
         case "<":
             return "html" if "<html" in text[:1000].lower() else "xml"

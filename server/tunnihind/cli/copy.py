@@ -3,7 +3,7 @@
 import click
 
 from tunnihind.cli.options import STORE, option, with_settings
-from tunnihind.cli.progress import shown_progress
+from tunnihind.cli.progress import progress_display
 from tunnihind.settings import Settings
 from tunnihind.store.copying import copy
 
@@ -17,7 +17,7 @@ def copy_database(settings: Settings, *, to: str) -> None:
     Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
     interrupted, the copy stays empty.
     """
-    with shown_progress() as progress:
+    with progress_display() as progress:
         copied = copy(settings.store_url, to, progress.show)
     click.echo(f"{copied.source} is copied to {copied.target}")
     for name, table in copied.tables.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tunnihind.api.parameters import RESOLUTIONS
-from tunnihind.cli.forecast import document, rows
+from tunnihind.cli.forecast import run_document, run_rows
 from tunnihind.cli.options import AS_OF, MARKET, STORE, ZONE, option, with_settings
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
@@ -23,11 +23,13 @@ from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.prices import IMPORTED, Added
 from tunnihind.store.store import Store
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_RESOLUTION = option(
+_INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RESOLUTION_OPTION = option(
     "resolution", type=click.Choice(list(RESOLUTIONS)), default="60m", show_default=True, help="Hours or quarters."
 )
-_FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="Output format.")
+_FORMAT_OPTION = option(
+    "format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="Output format."
+)
 
 
 @click.group("import")
@@ -36,7 +38,7 @@ def import_() -> None:
 
 
 @import_.command("prices")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=_INPUT_FILE)
 @with_settings(STORE, MARKET)
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import hourly or quarter-hour prices in EUR/MWh without VAT.
@@ -47,15 +49,15 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
         seen_ts = int(time.time())
-        parts = (store.prices.add(part, source=IMPORTED, seen_ts=seen_ts) for part in found.parts())
+        parts = (store.prices.add(batch, source=IMPORTED, seen_ts=seen_ts) for batch in found.price_batches())
         added = sum(parts, Added())
-    click.echo(f"{file.name}: {found.rows} rows read, {found.count} prices in them")
+    click.echo(f"{file.name}: {found.row_count} rows read, {found.price_count} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
     click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cells} empty cells")
 
 
 @import_.command("covariates")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=_INPUT_FILE)
 @with_settings(STORE)
 def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts of wind, sun, temperature or load, exactly as they were issued.
@@ -67,11 +69,11 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     found = read_covariates(file)
     with Store(settings.store_url) as store:
         added = store.covariates.add(found.series)
-    click.echo(f"{file.name}: {found.rows} rows read, {found.values} values in them")
+    click.echo(f"{file.name}: {found.row_count} rows read, {found.value_count} values in them")
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
-    click.echo(f"  skipped: {found.values - added} already known, {found.empty_cells} empty cells")
-    if found.late:
-        click.echo(f"  kept, but not as forecasts: {found.late} values issued after their hour")
+    click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cells} empty cells")
+    if found.late_count:
+        click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour")
     if unknown := unknown_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
@@ -82,8 +84,8 @@ def export() -> None:
 
 
 @export.command("prices")
-@_FORMAT
-@_RESOLUTION
+@_FORMAT_OPTION
+@_RESOLUTION_OPTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the stored hourly or quarter-hour prices in EUR/MWh without VAT.
@@ -93,7 +95,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
     history = archive.everything() if as_of is None else archive.as_of(as_of)
-    periods = _periods(history, RESOLUTIONS[resolution])
+    periods = _price_rows(history, RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)
     if format == "json":
         click.echo(json.dumps({"prices": [dict(zip(columns, period, strict=True)) for period in periods]}))
@@ -102,8 +104,8 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 
 
 @export.command("forecast")
-@_FORMAT
-@_RESOLUTION
+@_FORMAT_OPTION
+@_RESOLUTION_OPTION
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest stored forecast run in EUR/MWh without VAT.
@@ -119,12 +121,12 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
         raise StoreError(f"there is no {what} yet: `{COMMAND} forecast` makes one")
     if format == "json":
-        click.echo(json.dumps(document(run)))
+        click.echo(json.dumps(run_document(run)))
     else:
-        _write_csv(("ts", "p10", "p50", "p90"), rows(run))
+        _write_csv(("ts", "p10", "p50", "p90"), run_rows(run))
 
 
-def _periods(history: PriceHistory, step_s: int) -> list[Sequence[float | None]]:
+def _price_rows(history: PriceHistory, step_s: int) -> list[Sequence[float | None]]:
     by_zone = [dict(history.of(zone, step_s)) for zone in ZONES]
     instants = sorted(set().union(*by_zone))
     return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]

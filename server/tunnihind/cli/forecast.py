@@ -17,22 +17,22 @@ from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.store import Store
 
-_WIDTH: Final = 34
+_DRAWING_WIDTH: Final = 34
 
 
-def document(run: Run) -> dict[str, Any]:
+def run_document(run: Run) -> dict[str, Any]:
     """Return the document that `forecast --json` and `export forecast --format json` print."""
-    periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
+    periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in run_rows(run)]
     name = "hours" if run.step_s == HOUR_S else "quarters"
     return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}
 
 
-def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
+def run_rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
     """Yield the start (unix seconds), p10, p50 and p90 (EUR/MWh) of each period."""
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 
-def drawing(run: Run) -> RenderableType:
+def hours_table(run: Run) -> RenderableType:
     """Return a table of a run's hours in local time. Each row shows the percentiles as numbers and as a drawing."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
@@ -40,13 +40,13 @@ def drawing(run: Run) -> RenderableType:
         table.add_column(name, justify="right")
     low, high = min(0.0, float(run.p10.min())), float(run.p90.max())
     table.add_column(f"{low:.0f} to {high:.0f}")
-    for ts, p10, p50, p90 in rows(run):
+    for ts, p10, p50, p90 in run_rows(run):
         hour = f"{market.local_time(ts):%a %d.%m. %H:%M}"
-        table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _band(p10, p50, p90, low, high))
+        table.add_row(hour, f"{p10:.2f}", f"{p50:.2f}", f"{p90:.2f}", _drawn_interval(p10, p50, p90, low, high))
     return table
 
 
-def origin(run: Run) -> Iterator[str]:
+def origin_lines(run: Run) -> Iterator[str]:
     """Yield lines about a run's issue, tier and inputs."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
@@ -61,10 +61,10 @@ def origin(run: Run) -> Iterator[str]:
     yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"
 
 
-def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
+def _drawn_interval(p10: float, p50: float, p90: float, low: float, high: float) -> str:
     """Draw the interval as a line, and p50 as a mark. The scale begins at `low` and ends at `high`."""
-    at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
-    line = [" "] * _WIDTH
+    at = [round((price - low) / max(high - low, 1e-9) * (_DRAWING_WIDTH - 1)) for price in (p10, p50, p90)]
+    line = [" "] * _DRAWING_WIDTH
     line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)
     line[at[1]] = "●"
     return "".join(line)
@@ -79,24 +79,24 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     With --as-of, the run is made from the data known at that instant, and nothing is stored.
     """
     try:
-        run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
+        run = _run_as_of(settings, as_of) if as_of is not None else _store_new_run(settings)
     except NothingToForecast as error:
         advice = f"fetch newer ones with `{COMMAND} ingest`, or `{COMMAND} import prices FILE`"
         raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
     if json:
-        click.echo(dumps(document(run)))
+        click.echo(dumps(run_document(run)))
         return
-    Console().print(drawing(run))
-    for line in origin(run):
+    Console().print(hours_table(run))
+    for line in origin_lines(run):
         click.echo(line)
 
 
-def _rehearsed(settings: Settings, instant: int) -> Run:
+def _run_as_of(settings: Settings, instant: int) -> Run:
     with Store(settings.store_url, read_only=True) as store:
         return make_runs(store, instant, settings.market).hours
 
 
-def _made_now(settings: Settings) -> Run:
+def _store_new_run(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.market)
         store.runs.add_pair(runs)

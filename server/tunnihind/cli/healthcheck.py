@@ -8,7 +8,7 @@ import click
 from tunnihind.cli.options import ADDRESS, with_settings
 from tunnihind.settings import Settings
 
-_PATIENCE_S: Final = 5.0
+_TIMEOUT_S: Final = 5.0
 
 
 @click.command()
@@ -18,7 +18,7 @@ def healthcheck(settings: Settings) -> None:
 
     If the server does not answer, or must be restarted, the exit status is 1.
     """
-    connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
+    connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_TIMEOUT_S)
     try:
         connection.request("GET", "/healthz")
         answer = connection.getresponse()

@@ -29,7 +29,7 @@ _UNCONFIRMED_S: Final = 14 * DAY_S
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StoreStatus:
     """The state of a store at an instant. All instants are unix seconds UTC."""
 
     now: int
@@ -53,7 +53,7 @@ class Status:
     damaged: Sequence[str]
 
 
-def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
+def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> StoreStatus:
     """Return the state of a store at `now` (unix seconds). Raises StoreError.
 
     The newest price, the forecast and the weather scores are those of `market`. If `is_past` is true, the newest price
@@ -62,15 +62,15 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest_ts
-    run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
-    return Status(
+    run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
+    return StoreStatus(
         now=now,
         zone=market.zone,
         database=str(store.database),
         database_bytes=store.database.size(),
         prices=store.prices.count(),
         settled_until=None if settled is None else settled + HOUR_S,
-        last_refresh=_until(store.state.last_refresh(), now),
+        last_refresh=_none_if_later(store.state.last_refresh(), now),
         forecast_made_at=None if run is None else run.made_at,
         forecast_until=None if run is None else run.end_ts,
         forecast_tier=None if run is None else run.tier,
@@ -86,7 +86,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     )
 
 
-def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
+def _run_as_of(store: Store, market: Market, instant: int) -> Run | None:
     """Make the hourly run from the data known at `instant`. If no forecast can be made, return None."""
     try:
         return make_runs(store, instant, market).hours
@@ -94,24 +94,24 @@ def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
         return None
 
 
-def describe(status: Status) -> Iterator[str]:
+def status_lines(status: StoreStatus) -> Iterator[str]:
     """Yield the lines that `status` prints."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
-    yield f"published   {_until_text(status)}"
+    yield f"published   {_published_text(status)}"
     for line in status.unconfirmed:
         yield f"unconfirmed {line}"
-    yield f"refreshed   {_age(status.last_refresh, status.now)}"
-    yield f"forecast    {_forecast(status)}"
-    yield f"covariates  {_covariates(status)}"
+    yield f"refreshed   {_age_text(status.last_refresh, status.now)}"
+    yield f"forecast    {_forecast_text(status)}"
+    yield f"covariates  {_covariates_text(status)}"
     for name, filled in status.history.items():
-        yield f"history     {name}: {_history(filled, status)}"
+        yield f"history     {name}: {_back_fill_text(filled, status)}"
     for scores in status.weather:
-        yield f"weather     {_weather(scores)}"
-    yield f"pipeline    {_pipeline(status)}"
+        yield f"weather     {_weather_scores_text(scores)}"
+    yield f"pipeline    {_pipeline_text(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
-        yield f"source      {source.source}: last good answer {_age(source.ok_ts, status.now)}{trouble}"
+        yield f"source      {source.source}: last good answer {_age_text(source.ok_ts, status.now)}{trouble}"
     for line in held_in_words(status.held):
         yield f"held back   {line}"
     if not status.held:
@@ -120,21 +120,21 @@ def describe(status: Status) -> Iterator[str]:
         yield f"left out    {damaged}"
 
 
-def _until(instant: int | None, now: int) -> int | None:
+def _none_if_later(instant: int | None, now: int) -> int | None:
     return instant if instant is not None and instant <= now else None
 
 
-def _local(status: Status, instant: int) -> str:
+def _local_time(status: StoreStatus, instant: int) -> str:
     return f"{MARKETS[status.zone].local_time(instant):%Y-%m-%d %H:%M}"
 
 
-def _until_text(status: Status) -> str:
+def _published_text(status: StoreStatus) -> str:
     if status.settled_until is None:
         return "no price yet"
-    return f"until {_local(status, status.settled_until)} {MARKETS[status.zone].adjective} time"
+    return f"until {_local_time(status, status.settled_until)} {MARKETS[status.zone].adjective} time"
 
 
-def _age(instant: int | None, now: int) -> str:
+def _age_text(instant: int | None, now: int) -> str:
     if instant is None:
         return "never"
     minutes = max(now - instant, 0) // 60
@@ -143,32 +143,32 @@ def _age(instant: int | None, now: int) -> str:
     return f"{minutes // 60} h ago" if minutes < 2 * DAY_S // 60 else f"{minutes * 60 // DAY_S} days ago"
 
 
-def _forecast(status: Status) -> str:
+def _forecast_text(status: StoreStatus) -> str:
     if status.forecast_made_at is None or status.forecast_until is None:
         return "none yet"
-    made = _age(status.forecast_made_at, status.now)
-    return f"made {made} by tier {status.forecast_tier}, until {_local(status, status.forecast_until)}"
+    made = _age_text(status.forecast_made_at, status.now)
+    return f"made {made} by tier {status.forecast_tier}, until {_local_time(status, status.forecast_until)}"
 
 
-def _covariates(status: Status) -> str:
+def _covariates_text(status: StoreStatus) -> str:
     if not status.covariates:
         return "none"
     newest = max(status.covariates.values())
     unknown = unknown_names(status.covariates)
     unused = f"; not used by the forecast: {', '.join(unknown)}" if unknown else ""
-    return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
+    return f"{len(status.covariates)} series, newest issued {_age_text(newest, status.now)}{unused}"
 
 
-def _history(filled: DaysFilled, status: Status) -> str:
+def _back_fill_text(filled: DaysFilled, status: StoreStatus) -> str:
     text = f"weather of {filled.done} of {filled.total} days is here"
     if filled.lacking:
         text += f", that of {filled.lacking} can't be had"
     if filled.goes_on_at > status.now:
-        text += f"; the rest goes on at {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
+        text += f"; the rest goes on at {_local_time(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
     return text
 
 
-def _weather(scores: VariableScores) -> str:
+def _weather_scores_text(scores: VariableScores) -> str:
     by_lead = ", ".join(f"{one.correlation:.2f} ({one.error:.1f})" for one in scores.by_days_ahead)
     first, last = scores.by_days_ahead[0].days_ahead, scores.by_days_ahead[-1].days_ahead
     days = max(one.days for one in scores.by_days_ahead)
@@ -178,10 +178,11 @@ def _weather(scores: VariableScores) -> str:
     )
 
 
-def _pipeline(status: Status) -> str:
+def _pipeline_text(status: StoreStatus) -> str:
     if status.pipeline is None:
         return "not running"
-    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {_age(status.pipeline.beat_ts, status.now)}"
+    heard = _age_text(status.pipeline.beat_ts, status.now)
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {heard}"
 
 
 @click.command()
@@ -202,5 +203,5 @@ def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
     if json:
         click.echo(json_module.dumps(asdict(found), default=str, indent=2))
         return
-    for line in describe(found):
+    for line in status_lines(found):
         click.echo(line)

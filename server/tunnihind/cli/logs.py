@@ -15,7 +15,7 @@ STDERR: Final = Console(stderr=True)
 LONGEST_LINE: Final = 2_000
 """A log line has at most this many characters. Without a limit, clients could cause very long lines."""
 
-_ACCESS: Final = {
+_ACCESS_FIELDS: Final = {
     "remote_address": "client",
     "first_request_line": "request",
     "response_status": "status",
@@ -40,19 +40,19 @@ def set_up_logging(level: str, style: str) -> None:
 def _handler(style: str) -> logging.Handler:
     if style == "text" and STDERR.is_terminal:
         rich = RichHandler(console=STDERR, show_path=False, log_time_format="%H:%M:%S")
-        rich.setFormatter(TextLines("%(message)s"))
+        rich.setFormatter(TextFormatter("%(message)s"))
         return rich
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLine() if style == "json" else TextLines("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter("%(asctime)s %(levelname)s %(message)s"))
     return handler
 
 
-class TextLines(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """Writes a log record and its traceback as lines of at most `LONGEST_LINE` characters."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(_cut(line, LONGEST_LINE) for line in super().format(record).splitlines())
+        return "\n".join(_shortened(line, LONGEST_LINE) for line in super().format(record).splitlines())
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -62,8 +62,8 @@ class TextLines(logging.Formatter):
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
-class JsonLine(logging.Formatter):
-    """Writes a log record as one line of JSON. A record of the access log also has the fields in `_ACCESS`."""
+class JsonFormatter(logging.Formatter):
+    """Writes a log record as one line of JSON. A record of the access log also has the fields in `_ACCESS_FIELDS`."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -75,7 +75,9 @@ class JsonLine(logging.Formatter):
         }
         if name := getattr(record, "request_id", ""):
             line["request_id"] = name
-        line.update((ours, getattr(record, theirs)) for theirs, ours in _ACCESS.items() if hasattr(record, theirs))
+        line.update(
+            (ours, getattr(record, theirs)) for theirs, ours in _ACCESS_FIELDS.items() if hasattr(record, theirs)
+        )
         if "seconds" in line:
             line["seconds"] = float(line["seconds"])
         if record.exc_info:
@@ -85,10 +87,10 @@ class JsonLine(logging.Formatter):
             longest = max(line, key=lambda name: len(str(line[name])))
             # A traceback is cut at its start, because its last lines are the most useful ones.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
-            line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
+            line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _shortened(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)
         return text
 
 
-def _cut(text: str, longest: int) -> str:
+def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -19,7 +19,7 @@ _DEFAULTS: Final = Settings()
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Instant(click.ParamType[int]):
+class InstantType(click.ParamType[int]):
     """An instant such as 2025-12-15T10:00:00Z. The parsed value is in unix seconds UTC."""
 
     name = "instant"
@@ -58,7 +58,7 @@ def option(
     return click.option(*declarations, envvar=variable, show_envvar=True, **attributes)
 
 
-class Zones(click.ParamType[tuple[Zone, ...]]):
+class ZonesType(click.ParamType[tuple[Zone, ...]]):
     """A list of zones such as ee,lv. No zone may occur twice. If `is_single` is true, only one zone is allowed."""
 
     name = "zones"
@@ -82,19 +82,19 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
         return tuple(zone for name in names for zone in ZONES if zone == name)
 
 
-def _setting(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own attributes
+def _setting_option(name: str, help_text: str, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own attributes
     default = getattr(_DEFAULTS, name.replace("-", "_"))
     shown: dict[str, Any] = {"show_default": True} if default not in {"", None} else {}
     return option(name, default=default, help=help_text, **shown, **attributes)
 
 
-_COMMON: Final = (
+_LOGGING_OPTIONS: Final = (
     option("log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True),
     option("log-format", type=click.Choice(["text", "json"]), default="text", show_default=True),
 )
 
 STORE: Final = (
-    _setting(
+    _setting_option(
         "database-url",
         "Database address: sqlite:///… or postgresql+psycopg://….  [default: SQLite in your data folder]",
     ),
@@ -104,7 +104,7 @@ ZONE: Final = (
     option(
         "zone",
         "zones",
-        type=Zones(is_single=True),
+        type=ZonesType(is_single=True),
         default=_DEFAULTS.zones[0],
         show_default=True,
         help=f"The zone to use: {', '.join(ZONES)}.",
@@ -112,66 +112,66 @@ ZONE: Final = (
 )
 
 MARKET: Final = (
-    _setting("price-floor", "Lowest valid price, EUR/MWh.", type=float),
-    _setting("price-cap", "Highest valid price, EUR/MWh.", type=float),
+    _setting_option("price-floor", "Lowest valid price, EUR/MWh.", type=float),
+    _setting_option("price-cap", "Highest valid price, EUR/MWh.", type=float),
 )
 
 SOURCES: Final = (
     *MARKET,
     option(
         "zones",
-        type=Zones(),
+        type=ZonesType(),
         default=_DEFAULTS.zones[0],
         show_default=True,
         help=f"Zones to serve, from {', '.join(ZONES)}. The first is at the root, each further one under its name.",
     ),
-    _setting("elering-url", "Base URL of Elering's API."),
-    _setting("entsoe-url", "Address of ENTSO-E's API."),
-    _setting("entsoe-token", "Security token for ENTSO-E, the second source of prices."),
+    _setting_option("elering-url", "Base URL of Elering's API."),
+    _setting_option("entsoe-url", "Address of ENTSO-E's API."),
+    _setting_option("entsoe-token", "Security token for ENTSO-E, the second source of prices."),
     option(
         "entsoe-token-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="File with the security token for ENTSO-E.",
     ),
-    _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
-    _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
-    _setting("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting("contact", "Your address. Sources get it in the User-Agent."),
-    _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
+    _setting_option("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
+    _setting_option("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
+    _setting_option("weather", "Fetch weather for the forecast.", is_switch=True),
+    _setting_option("contact", "Your address. Sources get it in the User-Agent."),
+    _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
 ADDRESS: Final = (
-    _setting("host", "Address to listen on."),
-    _setting("port", "Port to listen on.", type=click.IntRange(0, 65535)),
+    _setting_option("host", "Address to listen on."),
+    _setting_option("port", "Port to listen on.", type=click.IntRange(0, 65535)),
 )
 
 SERVER: Final = (
     *ADDRESS,
-    _setting("public-url", "The server's URL for clients.  [default: http://localhost:PORT]"),
-    _setting(
+    _setting_option("public-url", "The server's URL for clients.  [default: http://localhost:PORT]"),
+    _setting_option(
         "announce", "Let clients on the local network find the server. This is never done with --as-of.", is_switch=True
     ),
-    _setting(
+    _setting_option(
         "vat-rate",
         "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
         "elsewhere. A rate other than the newest legal rate also applies to the feeds.",
         type=float,
     ),
-    _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
-    _setting(
+    _setting_option("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
+    _setting_option(
         "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
-    _setting("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
-    _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
-    _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
-    _setting("access-log", "Log every request.", is_switch=True),
-    _setting(
+    _setting_option("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
+    _setting_option("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
+    _setting_option("metrics", "Offer /metrics to Prometheus.", is_switch=True),
+    _setting_option("access-log", "Log every request.", is_switch=True),
+    _setting_option(
         "drain-seconds", "Keep serving for this many seconds after a stop signal, while /readyz fails.", type=float
     ),
 )
 
 AS_OF: Final = (
-    option("as-of", type=Instant(), help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),
+    option("as-of", type=InstantType(), help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),
 )
 
 
@@ -190,7 +190,7 @@ def with_settings[**P, R](
             return command(_take_settings(kwargs), *args, **kwargs)
 
         decorated: Callable[..., Any] = wrapped
-        for declare in reversed([declare for group in (*groups, _COMMON) for declare in group]):
+        for declare in reversed([declare for group in (*groups, _LOGGING_OPTIONS) for declare in group]):
             decorated = declare(decorated)
         return decorated
 

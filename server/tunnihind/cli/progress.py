@@ -10,7 +10,7 @@ from tunnihind.cli.logs import STDERR
 from tunnihind.service.observing import LoggedProgress, Progress
 
 
-class Bars:
+class ProgressBars:
     """Progress bars, one for each named work that is not finished."""
 
     def __init__(self, bar: Bar) -> None:
@@ -27,10 +27,10 @@ class Bars:
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress]:
+def progress_display() -> Iterator[Progress]:
     """Yield an object that shows progress as bars, or in the log if standard error is not a terminal."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return
     with Bar(console=STDERR, transient=True) as bar:
-        yield Bars(bar)
+        yield ProgressBars(bar)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tunnihind.cli.options import AS_OF, SERVER, SOURCES, STORE, option, with_settings
-from tunnihind.cli.progress import shown_progress
+from tunnihind.cli.progress import progress_display
 from tunnihind.settings import COMMAND, Settings
 
 
@@ -25,16 +25,16 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
 
-        _run(serve_rehearsal(settings, as_of))
+        _run_coroutine(serve_rehearsal(settings, as_of))
     elif no_pipeline:
         from tunnihind.service.replica import serve_replica  # noqa: PLC0415
 
-        _run(serve_replica(settings))
+        _run_coroutine(serve_replica(settings))
     else:
         from tunnihind.service.live import serve_demo, serve_live  # noqa: PLC0415
 
-        with shown_progress() as progress:
-            _run((serve_demo if demo else serve_live)(settings, progress))
+        with progress_display() as progress:
+            _run_coroutine((serve_demo if demo else serve_live)(settings, progress))
 
 
 @click.command()
@@ -43,14 +43,14 @@ def ingest(settings: Settings) -> None:
     """Run the pipeline once: fetch missing data, make forecasts, and exit."""
     from tunnihind.service.live import ingest_once  # noqa: PLC0415  as above
 
-    with shown_progress() as progress:
-        if not _run(ingest_once(settings, progress)):
+    with progress_display() as progress:
+        if not _run_coroutine(ingest_once(settings, progress)):
             raise click.ClickException(
                 f"not everything could be fetched, or no forecast could be made: see above, and `{COMMAND} status`"
             )
 
 
-def _run[Result](work: Coroutine[Any, Any, Result]) -> Result:
+def _run_coroutine[Result](work: Coroutine[Any, Any, Result]) -> Result:
     if sys.platform == "win32":
         return asyncio.run(work)
     import uvloop  # noqa: PLC0415  not on every platform

@@ -15,11 +15,11 @@ from tunnihind.market import HOUR_S
 
 _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
-_NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
+_NAME_PATTERN: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
 """The longest accepted time between an issue and a target, in hours. Without this limit, a mistyped instant could make
 a series of 100 years."""
-_LARGEST: Final = float(np.finfo(np.float32).max)
+_LARGEST_VALUE: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
 
@@ -28,13 +28,13 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 class CovariateFile:
     """The content of a covariate file: its series by name, and counts of its rows, values and empty cells.
 
-    `late` is the number of values that were issued after their hour had begun. The store keeps these values, but no
-    forecast uses them.
+    `late_count` is the number of values that were issued after their hour had begun. The store keeps these values, but
+    no forecast uses them.
     """
 
-    rows: int
-    values: int
-    late: int
+    row_count: int
+    value_count: int
+    late_count: int
     empty_cells: int
     series: Mapping[str, Sequence[IssuedSeries]]
 
@@ -42,16 +42,16 @@ class CovariateFile:
 def read_covariates(path: Path) -> CovariateFile:
     """Read a whole covariate file. Raises ImportFileError if the file is unreadable or invalid."""
     with open_table(path) as table:
-        names = _names(table)
-        rows, empty, values = _collect(table, names)
+        names = _covariate_names(table)
+        rows, empty, values = _read_values(table, names)
     series: dict[str, list[IssuedSeries]] = defaultdict(list)
     for (name, issued), by_target in sorted(values.items()):
-        series[name].append(_series(issued, by_target))
+        series[name].append(_issued_series(issued, by_target))
     late = sum(target < issued for (_, issued), by_target in values.items() for target in by_target)
     return CovariateFile(rows, rows * len(names) - empty, late, empty, series)
 
 
-def _names(table: Table) -> list[str]:
+def _covariate_names(table: Table) -> list[str]:
     for column in (_ISSUED, _TARGET):
         if column not in table.columns:
             raise table.header_error(column, "the column is missing")
@@ -59,14 +59,14 @@ def _names(table: Table) -> list[str]:
     if not names:
         raise table.header_error(_TARGET, "there is no column with values")
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not _NAME_PATTERN.fullmatch(name):
             raise table.header_error(
                 name, "not a covariate's name, like ee_wind_mw, lv_load_da_mw or wind_speed_100m@ee_west"
             )
     return names
 
 
-def _collect(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
+def _read_values(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
     rows = empty = 0
     values: _Values = defaultdict(dict)
     for row in table.rows():
@@ -79,14 +79,14 @@ def _collect(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
             if value is None:
                 empty += 1
                 continue
-            if abs(value) > _LARGEST:
+            if abs(value) > _LARGEST_VALUE:
                 raise row.error(name, f"{value:g} is higher than any possible forecast")
             if values[name, issued].setdefault(target, value) != value:
                 raise row.error(name, f"an earlier line has another value for the same issue and target: {value:g}")
     return rows, empty, values
 
 
-def _series(issued_ts: int, by_target: Mapping[int, float]) -> IssuedSeries:
+def _issued_series(issued_ts: int, by_target: Mapping[int, float]) -> IssuedSeries:
     start = min(by_target)
     values = np.full((max(by_target) - start) // HOUR_S + 1, np.nan, np.float32)
     for target, value in by_target.items():

@@ -28,7 +28,7 @@ from tunnihind.market import (
 from tunnihind.store.prices import Price
 
 _TS: Final = "ts"
-_ROWS_OF_PART: Final = 5000
+_ROWS_PER_BATCH: Final = 5000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,24 +45,24 @@ class PriceFile:
     eur_mwh: Floats
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """The number of rows."""
         return self.ts.size
 
     @property
-    def count(self) -> int:
+    def price_count(self) -> int:
         """The number of prices."""
         return int(np.isfinite(self.eur_mwh).sum())
 
     @property
     def empty_cells(self) -> int:
         """The number of empty cells."""
-        return self.eur_mwh.size - self.count
+        return self.eur_mwh.size - self.price_count
 
-    def parts(self) -> Iterator[list[Price]]:
+    def price_batches(self) -> Iterator[list[Price]]:
         """Yield the prices in chronological order, in lists with the prices of up to 5,000 rows."""
-        for first in range(0, self.rows, _ROWS_OF_PART):
-            part = slice(first, first + _ROWS_OF_PART)
+        for first in range(0, self.row_count, _ROWS_PER_BATCH):
+            part = slice(first, first + _ROWS_PER_BATCH)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
             yield [
                 Price(zone, ts, step_s, price)
@@ -78,7 +78,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
     Raises ImportFileError if the file is unreadable or invalid, or if a price is outside `limits`.
     """
     with open_table(path) as table:
-        zones = _zones(table)
+        zones = _zone_columns(table)
         lines, starts, cells = array("q"), array("q"), array("d")
         for row in table.rows():
             cells.extend(_price(row, zone, limits) for zone in zones)
@@ -87,7 +87,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
     ts = np.frombuffer(starts, np.int64)
     order = np.argsort(ts, kind="stable")
     ts, line = ts[order], np.frombuffer(lines, np.int64)[order]
-    step_s = _steps(ts)
+    step_s = _row_steps(ts)
     if (twice := np.flatnonzero(np.diff(ts) == 0)).size:
         earlier, later = line[twice[0]], line[twice[0] + 1]
         raise ImportFileError(path.name, int(later), _TS, f"{ts[twice[0]]} is already in line {earlier}")
@@ -97,7 +97,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
     return PriceFile(zones, ts, step_s, np.frombuffer(cells, np.float64).reshape(-1, len(zones))[order])
 
 
-def _zones(table: Table) -> tuple[Zone, ...]:
+def _zone_columns(table: Table) -> tuple[Zone, ...]:
     for column in table.columns:
         if column != _TS and column not in ZONES:
             raise table.header_error(column, f"not a known column; expected ts and any of {', '.join(ZONES)}")
@@ -120,7 +120,7 @@ def _price(row: Row, zone: Zone, limits: PriceLimits) -> float:
     return price
 
 
-def _steps(ts: Instants) -> NDArray[np.int32]:
+def _row_steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in chronological order.
 
     If all rows of the file are at least an hour apart, every step is an hour. Otherwise, each delivery day has its own
@@ -129,7 +129,7 @@ def _steps(ts: Instants) -> NDArray[np.int32]:
     cases, the step is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
-    if _closest(ts) >= HOUR_S:
+    if _shortest_gap_s(ts) >= HOUR_S:
         return steps
     first = 0
     while first < ts.size:
@@ -141,12 +141,12 @@ def _steps(ts: Instants) -> NDArray[np.int32]:
 
 
 def _step_of_day(day: date, ts: Instants) -> int:
-    closest = _closest(ts)
+    closest = _shortest_gap_s(ts)
     if closest == HOUR_S:
         return HOUR_S
     return QUARTER_S if closest < HOUR_S else market_time_unit(day)
 
 
-def _closest(ts: Instants) -> float:
+def _shortest_gap_s(ts: Instants) -> float:
     """Return the shortest time in seconds between two rows. If there are fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

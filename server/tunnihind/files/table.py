@@ -78,7 +78,7 @@ class Table:
         self.file = file
         # Lines are decoded one by one, so that an error about an invalid byte can name the line.
         self._reader = csv.reader(iterdecode(lines, "utf-8-sig"), strict=True)
-        self._lines = self._read()
+        self._lines = self._read_lines()
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
@@ -107,16 +107,16 @@ class Table:
                 raise self.header_error(name, "two columns have this name")
         return columns
 
-    def _read(self) -> Iterator[list[str]]:
+    def _read_lines(self) -> Iterator[list[str]]:
         try:
             yield from self._reader
         except csv.Error as error:
-            raise self._unreadable(self._reader.line_num, error) from error
+            raise self._unreadable_error(self._reader.line_num, error) from error
         except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
             # `line_num` counts only the lines that could be read, so the faulty line is the next line.
-            raise self._unreadable(self._reader.line_num + 1, error) from error
+            raise self._unreadable_error(self._reader.line_num + 1, error) from error
 
-    def _unreadable(self, line: int, error: Exception) -> ImportFileError:
+    def _unreadable_error(self, line: int, error: Exception) -> ImportFileError:
         return ImportFileError(self.file, line, "1", f"the rest of the file can't be read: {error}")
 
 
@@ -124,14 +124,14 @@ class Table:
 def open_table(path: Path) -> Iterator[Table]:
     """Open a CSV file, plain or gzipped. Raises ImportFileError if this fails, or if the header is invalid."""
     try:
-        stream = _open(path)
+        stream = _open_stream(path)
     except OSError as error:
         raise ImportFileError(path.name, 1, "1", f"the file can't be opened: {error.strerror}") from error
     with stream:
         yield Table(path.name, stream)
 
 
-def _open(path: Path) -> BufferedReader | gzip.GzipFile:
+def _open_stream(path: Path) -> BufferedReader | gzip.GzipFile:
     with path.open("rb") as raw:
         is_gzip = raw.read(2) == _GZIP_MAGIC
     return gzip.open(path) if is_gzip else path.open("rb")

@@ -9,7 +9,7 @@ import pytest
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.clocks import StillClock
 from tunnihind.api import request_id
-from tunnihind.cli.logs import JsonLine, TextLines
+from tunnihind.cli.logs import JsonFormatter, TextFormatter
 
 FIELD = "X-Request-Id"
 RESOURCES = ["/api/v1/forecast", "/api/about", "/", "/healthz", "/metrics", "/nope", "/api/v1/forecast?x"]
@@ -91,7 +91,7 @@ async def test_two_requests_differ_in_nothing_but_the_id(server: RunningServer, 
 
 
 async def test_the_access_log_has_the_id_as_text_and_in_parts(serve: Serve, access_log: logging.Logger) -> None:
-    text, parts = Lines(TextLines("%(message)s")), Lines(JsonLine())
+    text, parts = Lines(TextFormatter("%(message)s")), Lines(JsonFormatter())
     access_log.addHandler(text)
     access_log.addHandler(parts)
     server = await serve(access_log=access_log)
@@ -117,7 +117,7 @@ async def test_an_error_is_logged_with_the_id_of_the_request_that_met_it(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logger = logging.getLogger("tunnihind.api.server")
-    text, parts = Lines(TextLines("%(message)s")), Lines(JsonLine())
+    text, parts = Lines(TextFormatter("%(message)s")), Lines(JsonFormatter())
     logger.addHandler(text)
     logger.addHandler(parts)
     try:

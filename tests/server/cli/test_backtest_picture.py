@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from tunnihind.cli.backtest_picture import picture, save_picture
+from tunnihind.cli.backtest_picture import draw_picture, save_picture
 from tunnihind.forecast.scoring.decisions import NO_DECISIONS
 from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
 from tunnihind.forecast.scoring.scores import Scores
@@ -77,14 +77,14 @@ def test_the_same_report_makes_the_same_file(tmp_path: Path) -> None:
 
 
 def test_errors_of_the_model_and_of_both_naive_forecasts_are_drawn_by_days_ahead() -> None:
-    drawn = lines(picture(report_of(), "2025"), 1)
+    drawn = lines(draw_picture(report_of(), "2025"), 1)
     assert drawn["this forecast"] == [31.0 + lead for lead in LEADS]
     assert drawn["price one week earlier"] == [52.0] * 7
     assert drawn["mean of seven days"] == [43.0] * 7
 
 
 def test_shares_are_drawn_where_they_lie_beside_the_nominal_ones() -> None:
-    drawn = lines(picture(report_of(), "2025"), 0)
+    drawn = lines(draw_picture(report_of(), "2025"), 0)
     assert {name: shares[0] for name, shares in drawn.items() if name.startswith("p")} == pytest.approx(
         {"p10": 11.0, "p50": 49.0, "p90": 91.0}
     )
@@ -93,7 +93,7 @@ def test_shares_are_drawn_where_they_lie_beside_the_nominal_ones() -> None:
 
 
 def test_everything_lies_inside_the_picture() -> None:
-    figure = picture(report_of(), "2025-01-01 to 2025-12-31, issued 09:00 UTC")
+    figure = draw_picture(report_of(), "2025-01-01 to 2025-12-31, issued 09:00 UTC")
     figure.draw_without_rendering()
     drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
     assert 0 <= drawn.x0 < drawn.x1 <= width
@@ -102,7 +102,7 @@ def test_everything_lies_inside_the_picture() -> None:
 
 def test_a_seven_day_mean_that_is_not_known_is_left_out(tmp_path: Path) -> None:
     report = report_of(mean=Comparison(math.nan, DieboldMariano(0, math.nan, math.nan)))
-    assert all(map(math.isnan, lines(picture(report, "2025"), 1)["mean of seven days"]))
+    assert all(map(math.isnan, lines(draw_picture(report, "2025"), 1)["mean of seven days"]))
     saved(report, "2025", tmp_path)
     assert "nan" not in (tmp_path / "picture.svg").read_text()
 

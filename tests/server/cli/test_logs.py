@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
-from tunnihind.cli.logs import LONGEST_LINE, JsonLine, TextLines
+from tunnihind.cli.logs import LONGEST_LINE, JsonFormatter, TextFormatter
 
-TEXT = TextLines("%(levelname)s %(message)s")
+TEXT = TextFormatter("%(levelname)s %(message)s")
 
 
 def record(message: str, *, failed: bool = False) -> logging.LogRecord:
@@ -18,18 +18,18 @@ def record(message: str, *, failed: bool = False) -> logging.LogRecord:
 
 def test_a_short_record_is_written_as_it_is() -> None:
     assert TEXT.format(record("all is well")) == "ERROR all is well"
-    assert json.loads(JsonLine().format(record("all is well")))["message"] == "all is well"
+    assert json.loads(JsonFormatter().format(record("all is well")))["message"] == "all is well"
 
 
 @pytest.mark.parametrize("failed", [False, True])
 @pytest.mark.parametrize("message", ["short", "a" * 10_000, "\x00" * 10_000, '"' * 10_000, "ä" * 10_000])
-@pytest.mark.parametrize("formatter", [TEXT, JsonLine()], ids=["text", "json"])
+@pytest.mark.parametrize("formatter", [TEXT, JsonFormatter()], ids=["text", "json"])
 def test_no_line_is_longer_than_the_longest(formatter: logging.Formatter, message: str, failed: bool) -> None:
     written = formatter.format(record(message, failed=failed))
     assert max(map(len, written.splitlines())) <= LONGEST_LINE
-    assert message[:40] in (json.loads(written)["message"] if isinstance(formatter, JsonLine) else written)
+    assert message[:40] in (json.loads(written)["message"] if isinstance(formatter, JsonFormatter) else written)
 
 
 def test_the_end_of_a_traceback_is_kept() -> None:
-    assert json.loads(JsonLine().format(record("a" * 10_000, failed=True)))["traceback"].endswith("the end")
+    assert json.loads(JsonFormatter().format(record("a" * 10_000, failed=True)))["traceback"].endswith("the end")
     assert TEXT.format(record("failed", failed=True)).endswith("the end")

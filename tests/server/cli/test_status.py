@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from tests.support.store.stores import series
-from tunnihind.cli.inspect import describe, read_status
+from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.store.store import Store
 
@@ -29,7 +29,7 @@ def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: S
     ]
     store.covariates.add({"temperature_2m@ee_tallinn": issues})
     status = read_status(store, ESTONIA, NOW, is_past=False)
-    (line,) = (line for line in describe(status) if line.startswith("weather"))
+    (line,) = (line for line in status_lines(status) if line.startswith("weather"))
     assert line == (
         "weather     temperature_2m, 1 to 7 days ahead: correlation (error, °C) 1.00 (2.4), 1.00 (4.8), 1.00 (7.2), "
         "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days against the newest forecast"

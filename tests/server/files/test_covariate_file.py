@@ -46,14 +46,14 @@ def test_rows_of_one_issue_make_one_series_with_gaps_unknown(write: Write) -> No
 def test_empty_cells_are_unknown_and_counted(write: Write) -> None:
     header = "issued_ts,target_ts,ee_load_da_mw,se3_solar_mw,wind_speed_100m@ee_west"
     found = read_covariates(write(header, row(ISSUE, HOUR, 1, "", -2), row(ISSUE, HOUR + HOUR_S, "", "", "")))
-    assert (found.rows, found.values, found.empty_cells, found.late) == (2, 2, 4, 0)
+    assert (found.row_count, found.value_count, found.empty_cells, found.late_count) == (2, 2, 4, 0)
     assert sorted(found.series) == ["ee_load_da_mw", "wind_speed_100m@ee_west"]
 
 
 def test_what_was_issued_after_its_hour_began_is_kept_and_counted_as_late(write: Write) -> None:
     rows = [row(ISSUE, target, 1) for target in (HOUR - 2 * HOUR_S, HOUR - HOUR_S, HOUR)]
     found = read_covariates(write("issued_ts,target_ts,ee_wind_mw", *rows, row(HOUR, HOUR, 1)))
-    assert (found.values, found.late) == (4, 2)
+    assert (found.value_count, found.late_count) == (4, 2)
     assert [one[1] for one in values(found, "ee_wind_mw")] == [HOUR - 2 * HOUR_S, HOUR]
 
 

@@ -40,7 +40,7 @@ def refusal(file: Path) -> tuple[int, str, str]:
 
 
 def prices(found: PriceFile) -> list[Price]:
-    return [price for part in found.parts() for price in part]
+    return [price for part in found.price_batches() for price in part]
 
 
 def steps(found: PriceFile) -> list[int]:
@@ -54,7 +54,7 @@ def test_hours_of_all_zones_are_read_with_empty_cells_as_unknown(write: Write) -
         Price("lt", HOUR, HOUR_S, -2.0),
         Price("fi", HOUR, HOUR_S, 0.0),
     ]
-    assert (found.rows, found.empty_cells) == (2, 5)
+    assert (found.row_count, found.empty_cells) == (2, 5)
 
 
 @pytest.mark.parametrize("gzipped", [False, True])
@@ -140,7 +140,7 @@ def test_a_cell_of_any_length_makes_a_short_message(write: Write) -> None:
 
 def test_the_limits_are_the_operator_s(write: Write) -> None:
     file = write("ts,ee", row(HOUR, 5000), row(NEXT, -501))
-    assert read_prices(file, PriceLimits(-600, 5000)).count == 2
+    assert read_prices(file, PriceLimits(-600, 5000)).price_count == 2
     with pytest.raises(ImportFileError, match=r"line 2, column ee: 5000 EUR/MWh .* -600 to 4999"):
         read_prices(file, PriceLimits(-600, 4999))
 
@@ -165,7 +165,7 @@ def test_an_empty_file_is_refused(write: Write) -> None:
 
 def test_a_file_with_only_a_header_holds_nothing(write: Write) -> None:
     found = read_prices(write("ts,ee"))
-    assert (found.rows, found.count, found.empty_cells, prices(found)) == (0, 0, 0, [])
+    assert (found.row_count, found.price_count, found.empty_cells, prices(found)) == (0, 0, 0, [])
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.99])
@@ -204,7 +204,7 @@ def test_a_file_of_many_years_takes_little_memory(write: Write) -> None:
     file = write("ts,ee,lv,lt,fi", *(row(first + n * QUARTER_S, n % 90, 1.5, 2, "") for n in range(rows)), gzipped=True)
     tracemalloc.start()
     found = read_prices(file)
-    assert sum(len(part) for part in found.parts()) == found.count == 3 * rows
+    assert sum(len(part) for part in found.price_batches()) == found.price_count == 3 * rows
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 500 * rows
@@ -220,7 +220,7 @@ def test_of_a_row_writtentwice_far_apart_both_lines_are_named(write: Write) -> N
 def test_days_of_23_and_25_hours_are_read_whole(write: Write, day: date, hours: int, step_s: int) -> None:
     found = read_prices(write("ts,ee", *day_rows(day, step_s)))
     assert [price.ts for price in prices(found)] == list(range(hours_of(day)[0], day_end(day), step_s))
-    assert found.count * step_s == hours * HOUR_S
+    assert found.price_count * step_s == hours * HOUR_S
     assert set(steps(found)) == {step_s}
 
 

@@ -35,7 +35,7 @@ from tests.support.upstreams.lies import (
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.api.health import judge
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.inspect import describe, read_status
+from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.settling.day_prices import DayPrices
@@ -337,7 +337,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings
     assert [line for line in caplog.messages if told in line] == [f"elering{told}"], "the log says it once"
-    assert f"held back   elering{told}" in list(describe(read_status(store, ESTONIA, trial.now, is_past=False)))
+    assert f"held back   elering{told}" in list(status_lines(read_status(store, ESTONIA, trial.now, is_past=False)))
     trial.until(at("14:50"), entsoe=right)
     assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
 

@@ -24,7 +24,7 @@ from tests.support.store.postgresql import PostgresqlServer
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tests.support.upstreams.sources import ScriptedWeather
 from tunnihind.api.served_data import read_served_data
-from tunnihind.cli.inspect import describe, read_status
+from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
@@ -207,7 +207,7 @@ def look_at_everything(store: Store) -> None:
     assert situation.settled_through is not None
     status = read_status(store, ESTONIA, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
-    assert list(describe(status))
+    assert list(status_lines(status))
     assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
     assert make_runs(store, NOW, ESTONIA) is not None
     accuracy(store, NOW, ESTONIA, "m")
@@ -251,7 +251,9 @@ def test_status_names_twenty_damaged_rows_of_a_table_and_says_that_more_are_dama
     with changing(url) as connection:
         connection.exec_driver_sql("UPDATE prices SET step_s = 7")
     with Store(url, read_only=True) as store:
-        left_out = [line for line in describe(read_status(store, ESTONIA, NOW, is_past=False)) if "left out" in line]
+        left_out = [
+            line for line in status_lines(read_status(store, ESTONIA, NOW, is_past=False)) if "left out" in line
+        ]
     assert len(left_out) == 21
     assert all("step_s is 7" in line for line in left_out[:20])
     assert left_out[-1] == "left out    more rows of prices are damaged"
