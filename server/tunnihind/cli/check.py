@@ -46,7 +46,7 @@ def check(settings: Settings, *, save: Path | None) -> None:
 
 
 def _result_text(one: CheckResult) -> str:
-    head = f"{one.question}: "
+    head = f"{one.subject}: "
     if not one.faults:
         return f"{head}good, in {one.seconds:.1f} s: {one.reach}"
     reach = f"; it has {one.reach}" if one.reach else ""

@@ -19,12 +19,12 @@ from tunnihind.clock import Clock
 _LOG: Final = logging.getLogger(__name__)
 
 SERVICE_TYPE: Final = "_tunnihind._tcp.local."
-API_VERSION: Final = "v1"
+API_MAJOR_VERSION: Final = "v1"
 
-LOOK_AGAIN_S: Final = 60.0
+CHECK_ADDRESSES_EVERY_S: Final = 60.0
 """A new network or address is noticed within this many seconds."""
 
-_GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
+_MULTICAST_GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
 """The groups of multicast DNS. IPv6 uses the site-wide group, because the link-local group needs the name of an
 interface."""
 
@@ -50,12 +50,12 @@ class Announcer:
         """Keep the announcement up to date until this task is cancelled. At the end, withdraw the announcement."""
         try:
             while True:
-                await self._follow(self._find_addresses())
-                await self._clock.sleep(LOOK_AGAIN_S)
+                await self._update_addresses(self._find_addresses())
+                await self._clock.sleep(CHECK_ADDRESSES_EVERY_S)
         finally:
             await self._withdraw()
 
-    async def _follow(self, addresses: Sequence[str]) -> None:
+    async def _update_addresses(self, addresses: Sequence[str]) -> None:
         """Announce `addresses` instead of the earlier addresses. If `addresses` is empty, announce nothing."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
@@ -78,7 +78,7 @@ class Announcer:
             server=f"tunnihind-{short_id}.local.",
             parsed_addresses=list(addresses),
             port=self._port,
-            properties={"id": self._instance_id, "version": __version__, "api": API_VERSION, "path": ""},
+            properties={"id": self._instance_id, "version": __version__, "api": API_MAJOR_VERSION, "path": ""},
         )
         self._zeroconf = AsyncZeroconf(interfaces=list(addresses))
         await (await self._zeroconf.async_register_service(info, allow_name_change=True))
@@ -128,7 +128,7 @@ def _own_address(wildcard: str) -> str | None:
     try:
         # For a datagram socket, `connect` only chooses the route and sends nothing.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((_GROUPS[family], _MDNS_PORT))
+            probe.connect((_MULTICAST_GROUPS[family], _MDNS_PORT))
             address: str = probe.getsockname()[0]
             return address
     except OSError:

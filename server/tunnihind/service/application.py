@@ -40,7 +40,7 @@ from tunnihind.web.pages import (
 )
 from tunnihind.web.summary import PageContext
 
-NAME: Final = "Tunnihind"
+SERVICE_NAME: Final = "Tunnihind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +91,10 @@ def create_app(
         if path:
             handlers[path] = routes.redirect(site.zone)
         of_zone = {
-            **_resources(zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
-            **_documents(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
+            **_resource_handlers(
+                zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]
+            ),
+            **_document_handlers(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
@@ -103,10 +105,10 @@ def create_app(
     return app
 
 
-def _resources(
+def _resource_handlers(
     zone: ServedZone, site: Site, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
 ) -> Mapping[str, Handler]:
-    """Return the handlers of a zone's resources by path, except those of `_documents`."""
+    """Return the handlers of a zone's resources by path, except those of `_document_handlers`."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
     problems = Problems(settings.base_url)
     months = MonthReader(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
@@ -137,7 +139,7 @@ def _resources(
     }
 
 
-def _documents(
+def _document_handlers(
     server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
 ) -> Mapping[str, Handler]:
     """Return the handlers of `/api/about` and of the API's description by path."""
@@ -146,12 +148,12 @@ def _documents(
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
-        "/api/about": routes.not_yet if about is None else routes.ready_made(_with_scale(about, snapshot)),
+        "/api/about": routes.not_yet if about is None else routes.ready_made(_about_with_scale(about, snapshot)),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
 
 
-def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
+def _about_with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
     """Return a function that encodes `about` with the colour scale of the newest prices."""
 
     @lru_cache(maxsize=1)
@@ -164,7 +166,7 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
     return of
 
 
-def identity(instance_id: str, market: Market) -> str:
+def zone_instance_id(instance_id: str, market: Market) -> str:
     """Return the id by which clients recognise a zone of this server. The id stays the same if zones are added."""
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
@@ -172,9 +174,9 @@ def identity(instance_id: str, market: Market) -> str:
 def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, now: int) -> About:
     market = settings.market
     return About(
-        name=NAME,
+        name=SERVICE_NAME,
         version=__version__,
-        instance_id=identity(instance_id, market),
+        instance_id=zone_instance_id(instance_id, market),
         zone=market.code,
         zones=[ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets],
         vat_rate=vat_rate_at(settings.api_vat_rates, now),

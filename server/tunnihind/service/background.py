@@ -13,7 +13,7 @@ _LOG: Final = logging.getLogger(__name__)
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """While this context is open, run `work` as a task. An error in `work` is logged, and the server continues."""
     task = asyncio.create_task(work)
-    task.add_done_callback(report)
+    task.add_done_callback(log_error)
     try:
         yield
     finally:
@@ -22,7 +22,7 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             await task
 
 
-def report(task: asyncio.Task[None]) -> None:
+def log_error(task: asyncio.Task[None]) -> None:
     """If an error ended a task, log the error as a bug."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _LOG.error("background work has ended because of a bug; please report the bug", exc_info=error)

@@ -40,7 +40,7 @@ class CheckResult:
     error.
     """
 
-    question: str
+    subject: str
     seconds: float
     reach: str
     faults: tuple[str, ...]
@@ -64,26 +64,26 @@ async def check_sources(
     async with open_session(settings.contact) as session:
         market = settings.market
         sources = configured_sources(settings, session, clock, forecast_zones=settings.zones)
-        questions = [_prices(source, now, settings.markets) for source in sources.prices]
+        questions = [_check_prices(source, now, settings.markets) for source in sources.prices]
         for source in sources.covariates:
-            questions += [_forecast(source, now, market), _history(source, now, market)]
+            questions += [_check_forecast(source, now, market), _check_history(source, now, market)]
         with answer_recorder.set(record):
             return await asyncio.gather(*questions)
 
 
-async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> CheckResult:
+async def _check_prices(source: PriceSource, now: int, markets: Sequence[Market]) -> CheckResult:
     market, today = markets[0], delivery_day(now)
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
         days = [today, tomorrow] if now >= market.late_from(tomorrow) else [today]
-        faults = [fault for day in days for fault in _faults(sheets, day, market)]
-        return "; ".join(_reach_by_day(sheets, markets)), tuple(faults)
+        faults = [fault for day in days for fault in _price_faults(sheets, day, market)]
+        return "; ".join(_price_reach(sheets, markets)), tuple(faults)
 
-    return await _ask(source.name, partial(source.prices, today, tomorrow), examine)
+    return await _check_answer(source.name, partial(source.prices, today, tomorrow), examine)
 
 
-def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
+def _price_reach(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
     """Yield texts that say on which day the zones' prices end. Zones whose prices end on the same day share a text."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
@@ -91,7 +91,7 @@ def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iter
         yield f"prices of {codes} until the end of {last} (Brussels time)" if last else f"no prices of {codes}"
 
 
-def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
+def _price_faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
     """Yield the faults in a published delivery day's prices."""
     by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
@@ -106,9 +106,9 @@ def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[s
             yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
 
 
-async def _forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
+async def _check_forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
-        reach, faults = _reach(list(series.values()), market, least_until=now)
+        reach, faults = _covariate_reach(list(series.values()), market, least_until=now)
         missing = sorted(set(source.names) - series.keys())
         by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
         return reach, (
@@ -117,21 +117,23 @@ async def _forecast(source: CovariateSource, now: int, market: Market) -> CheckR
             *([] if by_name else ["no run is available by its name; the forecast API is used instead"]),
         )
 
-    return await _ask(f"{source.name} (forecast)", partial(source.newest_forecasts, now), examine)
+    return await _check_answer(f"{source.name} (forecast)", partial(source.newest_forecasts, now), examine)
 
 
-async def _history(source: CovariateSource, now: int, market: Market) -> CheckResult:
+async def _check_history(source: CovariateSource, now: int, market: Market) -> CheckResult:
     day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
 
     def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
-        return _reach([issue for issues in series.values() for issue in issues], market, least_until=0)
+        return _covariate_reach([one for some in series.values() for one in some], market, least_until=0)
 
-    return await _ask(f"{source.name} (history)", partial(source.archived_forecasts, day, day), examine)
+    return await _check_answer(f"{source.name} (history)", partial(source.archived_forecasts, day, day), examine)
 
 
-def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
+def _covariate_reach(
+    series: Sequence[IssuedSeries], market: Market, *, least_until: int
+) -> tuple[str, tuple[str, ...]]:
     """Return words that say when the known values end, and the faults. An end at or before `least_until` is a fault."""
-    ends = [_known_until(one) for one in series]
+    ends = [_values_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
         return "no values", ("there is no value in it",)
@@ -139,12 +141,12 @@ def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) 
     return reach, () if until > least_until else ("it ends before now",)
 
 
-def _known_until(series: IssuedSeries) -> int | None:
+def _values_until(series: IssuedSeries) -> int | None:
     known = [place for place, value in enumerate(series.values) if not math.isnan(value)]
     return series.start_ts + (known[-1] + 1) * HOUR_S if known else None
 
 
-async def _ask[Content](
+async def _check_answer[Content](
     question: str,
     ask: Callable[[], Awaitable[Content]],
     examine: Callable[[Content], tuple[str, tuple[str, ...]]],

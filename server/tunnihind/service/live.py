@@ -19,12 +19,12 @@ from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
 from tunnihind.service.background import background
 from tunnihind.service.observing import Progress, ServerObserver
-from tunnihind.service.opening import open_to_write, opened
-from tunnihind.service.operator_metrics import PipelineLease
+from tunnihind.service.opening import open_to_write, wait_for_store
+from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import PipelineRunner
 from tunnihind.service.rehearsal import backcast_instants
-from tunnihind.service.replica import answering
-from tunnihind.service.site import until_stopped
+from tunnihind.service.replica import open_store_site
+from tunnihind.service.site import wait_until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.sources.configured import Sources, configured_sources, demo_sources
@@ -53,11 +53,11 @@ def _make_pipeline(
 async def serve_live(settings: Settings, progress: Progress) -> None:
     """Serve until a stop signal, and run the pipeline while holding the lease. Raises SettingsError, StoreError."""
     clock = SystemClock()
-    store = await opened(settings, open_to_write, clock)
+    store = await wait_for_store(settings, open_to_write, clock)
     if store is None:
         return
     with store:
-        async with answering(settings, store, clock, with_pipeline=True) as (updater, metrics, stopping):
+        async with open_store_site(settings, store, clock, with_pipeline=True) as (updater, metrics, stopping):
             observer = ServerObserver(metrics, progress)
             async with (
                 open_session(settings.contact) as session,
@@ -65,10 +65,10 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
             ):
                 sources = configured_sources(settings, session, clock)
                 pipeline = _make_pipeline(settings, store, sources, modeller, clock, observer)
-                runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.store_changed)
-                metrics.show(PipelineLease(runner))
+                runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.report_store_change)
+                metrics.show(LeaseCollector(runner))
                 async with background(runner.run()):
-                    await until_stopped(stopping)
+                    await wait_until_stopped(stopping)
 
 
 async def serve_demo(settings: Settings, progress: Progress) -> None:
@@ -81,7 +81,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
         url = f"sqlite:///{Path(folder) / 'demo.db'}"
         settings = replace(settings, database_url=url, history_start=delivery_day(clock.now()).year - 1)
         with Store(url) as store:
-            async with answering(settings, store, clock, with_pipeline=True, mode="demo") as (
+            async with open_store_site(settings, store, clock, with_pipeline=True, mode="demo") as (
                 updater,
                 metrics,
                 stopping,
@@ -89,8 +89,8 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
                     pipeline = _make_pipeline(settings, store, demo_sources(clock), modeller, clock, observer)
-                    async with background(_simulate(settings, store, pipeline, modeller, clock, updater)):
-                        await until_stopped(stopping)
+                    async with background(_run_demo_pipeline(settings, store, pipeline, modeller, clock, updater)):
+                        await wait_until_stopped(stopping)
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
@@ -98,14 +98,14 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
     clock = SystemClock()
     with Store(settings.store_url) as store:
         lease = store.writing_lease()
-        if not await _claimed(lease, clock):
+        if not await _claim_lease(lease, clock):
             raise StoreError("a running server already keeps this database up to date")
         try:
             observer = ServerObserver(Metrics(), progress)
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
-                background(_keep(lease, clock)),
+                background(_keep_lease(lease, clock)),
             ):
                 sources = configured_sources(settings, session, clock)
                 return await _make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
@@ -113,7 +113,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             lease.release()
 
 
-async def _claimed(lease: Lease, clock: Clock) -> bool:
+async def _claim_lease(lease: Lease, clock: Clock) -> bool:
     """Claim the lease, and return whether this process holds it. Raises StoreError.
 
     If another process holds the lease but does not renew it, wait until that process counts as dead.
@@ -126,7 +126,7 @@ async def _claimed(lease: Lease, clock: Clock) -> bool:
     return is_ours
 
 
-async def _keep(lease: Lease, clock: Clock) -> None:
+async def _keep_lease(lease: Lease, clock: Clock) -> None:
     """Renew the lease until this task is cancelled, or until another server has taken over the lease."""
     is_ours = True
     while is_ours:
@@ -135,16 +135,16 @@ async def _keep(lease: Lease, clock: Clock) -> None:
             is_ours = await asyncio.to_thread(lease.claim)
 
 
-async def _simulate(
+async def _run_demo_pipeline(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
     """Fill the demo's store with past data and past forecasts, and run the pipeline."""
     # Scores take minutes, so they are made only after the demo shows forecasts of past days.
-    await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
+    await pipeline.catch_up(updater.report_store_change, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
             # Scenarios are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
-        updater.store_changed()
-    await pipeline.run(updater.store_changed)
+        updater.report_store_change()
+    await pipeline.run(updater.report_store_change)

@@ -12,7 +12,7 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SchemaError, StoreError
 from tunnihind.service.application import ServedZone
-from tunnihind.service.site import open_site, until_stopped
+from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.settings import Settings
 from tunnihind.store.address import is_file
 from tunnihind.store.store import Store
@@ -20,7 +20,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
-_SOON_S: Final = 2.0
+_ANSWER_AFTER_S: Final = 2.0
 """If opening the store takes longer than this many seconds, the server answers requests during the wait."""
 
 type OpenStore = Callable[[Settings], Store]
@@ -42,14 +42,14 @@ def open_to_write(settings: Settings) -> Store:
         return store
 
 
-def open_replica(settings: Settings) -> Store:
+def open_replica_store(settings: Settings) -> Store:
     """Open a replica's store. On a database server, no right to write is needed. Raises SettingsError, StoreError."""
     if is_file(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
 
 
-async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
+async def wait_for_store(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Open the store and return it. If a stop signal comes before the store is open, return None.
 
     If opening the store takes more than two seconds, the server answers requests meanwhile: `/readyz` gives the reason
@@ -57,8 +57,8 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
     if waiting would not help.
     """
     troubles = Troubles()
-    opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
-    await asyncio.wait({opening}, timeout=_SOON_S)
+    opening = asyncio.create_task(_retry_opening(settings, open_store, clock, troubles))
+    await asyncio.wait({opening}, timeout=_ANSWER_AFTER_S)
     if opening.done():
         return await opening
     site = open_site(
@@ -66,8 +66,8 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
         [
             ServedZone(
                 snapshot=Snapshot(settings.for_zone(zone), clock, troubles),
-                read_prices=_read_nothing,
-                read_scores=_read_nothing,
+                read_prices=_refuse_reading,
+                read_scores=_refuse_reading,
             )
             for zone in settings.zones
         ],
@@ -77,7 +77,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
         pipeline_expected=False,
     )
     async with site as stopping:
-        stopped = asyncio.create_task(until_stopped(stopping))
+        stopped = asyncio.create_task(wait_until_stopped(stopping))
         await asyncio.wait({opening, stopped}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if not stopping.is_set():
@@ -86,7 +86,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
     return None
 
 
-async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
+async def _retry_opening(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
     """Try to open the store until it is open. Raises SettingsError. Raises StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
@@ -107,5 +107,5 @@ async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troub
         await clock.sleep(_TRY_AGAIN_S)
 
 
-def _read_nothing(_from: object, _to: object) -> Never:
+def _refuse_reading(_from: object, _to: object) -> Never:
     raise StoreError("the store isn't open yet", reason="the database can't be used yet")

@@ -11,7 +11,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.store.database import Database
 
 
-class RunsPipeline(Protocol):
+class PipelineState(Protocol):
     """The properties of `PipelineRunner` from which metrics are made.
 
     With this protocol, replicas need not import `PipelineRunner`.
@@ -30,7 +30,7 @@ class RunsPipeline(Protocol):
         """The seconds since this server last saw the lease renewed, or None if no holder is known."""
 
 
-class Lag(Collector):
+class LagCollector(Collector):
     """Reports the time since this server last had the newest data of the database."""
 
     def __init__(self, updater: SnapshotUpdater) -> None:
@@ -44,10 +44,10 @@ class Lag(Collector):
             yield GaugeMetricFamily("tunnihind_replica_lag_seconds", meaning, lag_s)
 
 
-class PipelineLease(Collector):
+class LeaseCollector(Collector):
     """Reports the state of the pipeline's lease."""
 
-    def __init__(self, runner: RunsPipeline | None) -> None:
+    def __init__(self, runner: PipelineState | None) -> None:
         """`runner` is None on a server that never runs the pipeline."""
         self._runner = runner
 
@@ -66,7 +66,7 @@ class PipelineLease(Collector):
             yield GaugeMetricFamily("tunnihind_pipeline_lease_age_seconds", meaning, silent_s)
 
 
-class Connections(Collector):
+class ConnectionsCollector(Collector):
     """Reports the connections to the database."""
 
     def __init__(self, database: Database) -> None:

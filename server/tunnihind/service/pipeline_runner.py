@@ -11,7 +11,7 @@ from tunnihind.api.health import Troubles
 from tunnihind.clock import Clock
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.service.background import report
+from tunnihind.service.background import log_error
 from tunnihind.store.lease import BEAT_EVERY_S, LOOK_EVERY_S, Holder
 from tunnihind.store.store import Store
 
@@ -20,7 +20,7 @@ _LOG: Final = logging.getLogger(__name__)
 STUCK_AFTER_S: Final = 900.0
 """A pipeline that makes no progress for this many seconds is stuck. Even the slowest request takes only minutes."""
 
-_PATIENCE_S: Final = 2.0
+_DATABASE_TIMEOUT_S: Final = 2.0
 """If the database does not answer within this many seconds, the pipeline continues only while the lease is certainly
 held."""
 
@@ -42,7 +42,7 @@ class PipelineRunner:
         self._troubles = troubles
         self._on_change = on_change
         self._work: asyncio.Task[None] | None = None
-        self._claim: asyncio.Task[bool] | None = None
+        self._claim_task: asyncio.Task[bool] | None = None
         self._holder: Holder | None = None
         self._was_ours = False
         self._last_warning: str | None = None
@@ -69,7 +69,7 @@ class PipelineRunner:
         """Run the pipeline while holding the lease, until this task is cancelled. At the end, release the lease."""
         try:
             while True:
-                await self.check()
+                await self.check_lease()
                 await self._clock.sleep(BEAT_EVERY_S if self.is_running else LOOK_EVERY_S)
         except Exception:
             self._troubles.stuck = "the pipeline has ended"
@@ -79,7 +79,7 @@ class PipelineRunner:
             with suppress(StoreError):
                 await asyncio.to_thread(self._lease.release)
 
-    async def check(self) -> None:
+    async def check_lease(self) -> None:
         """Claim the lease, and start or stop the pipeline.
 
         If the database can't be used or doesn't answer, the pipeline continues only while the lease is certainly held.
@@ -87,7 +87,7 @@ class PipelineRunner:
         """
         self._record_steps()
         try:
-            is_ours = await self._ask()
+            is_ours = await self._claim_in_time()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
             # A lost or read-only database is already in the log, so don't log it again.
@@ -105,23 +105,24 @@ class PipelineRunner:
         else:
             await self._stand_by()
 
-    async def _ask(self) -> bool | None:
+    async def _claim_in_time(self) -> bool | None:
         """Claim the lease, and return whether this server holds it. Raises StoreError.
 
-        If the database doesn't answer within `_PATIENCE_S` seconds, return None.
+        If the database doesn't answer within `_DATABASE_TIMEOUT_S` seconds, return None.
         """
-        if self._claim is None:
-            self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
-            self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled, so the next call of `_ask` waits for the same thread.
-        await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
-        if not self._claim.done():
+        if self._claim_task is None:
+            self._claim_task = asyncio.create_task(asyncio.to_thread(self._claim_lease))
+            self._claim_task.add_done_callback(_mark_retrieved)
+        # A thread that waits for the network can't be cancelled, so the next call of `_claim_in_time` waits for the
+        # same thread.
+        await asyncio.wait({self._claim_task}, timeout=_DATABASE_TIMEOUT_S)
+        if not self._claim_task.done():
             self._troubles.report("pipeline", "the database does not answer")
             return None
-        answered, self._claim = self._claim, None
+        answered, self._claim_task = self._claim_task, None
         return answered.result()
 
-    def _claimed(self) -> bool:
+    def _claim_lease(self) -> bool:
         if self._store.database.read_only:
             self._store.begin_writing()
             _LOG.warning("the database is writable now")
@@ -170,7 +171,7 @@ class PipelineRunner:
             self.takeovers += 1
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
-            self._work.add_done_callback(report)
+            self._work.add_done_callback(log_error)
 
     async def _stand_by(self) -> None:
         was_ours, self._was_ours = self._was_ours, False

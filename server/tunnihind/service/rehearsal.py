@@ -40,11 +40,11 @@ class Rehearsal:
         since = instant - HISTORY_S
         archive = archive or store.read_archive(needed_since(model, since))
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
-        missing = list(_missing(archive, archived[HOUR_S], instant, model))
+        missing = list(_missing_runs(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(archive, model, earlier)
 
-    def runs(self, at: int) -> Runs | None:
+    def make_runs(self, at: int) -> Runs | None:
         """Make the runs and scenarios from the data that were known at `at`.
 
         If no price was known, or if all known prices were too old, return None.
@@ -55,20 +55,20 @@ class Rehearsal:
         """Return the forecast of wind and sun known at `at` (see `RegionWeather.of`), or None if there is none."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
-    def known_since(self, at: int) -> int | None:
+    def newest_known_ts(self, at: int) -> int | None:
         """Return the newest instant, up to `at`, at which a price became known. If no price was known, return None."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
         """Return the data to serve at `at`. `runs` lists the runs that the rehearsal has made so far, oldest first."""
-        market, known_since, prices = self.forecaster.market, self.known_since(at), self.archive.prices.as_of(at)
+        market, known_ts, prices = self.forecaster.market, self.newest_known_ts(at), self.archive.prices.as_of(at)
         newest = runs[-1] if runs else None
         by_step = {
             step_s: (*earlier, *(one.by_step[step_s] for one in runs)) for step_s, earlier in self.earlier_runs.items()
         }
         return ServedData(
-            version=f"{known_since}-{newest.hours.made_at if newest else None}",
+            version=f"{known_ts}-{newest.hours.made_at if newest else None}",
             market=market,
             series={
                 step_s: ServedSeries(
@@ -79,11 +79,11 @@ class Rehearsal:
                 for step_s, kept in by_step.items()
             },
             scenarios=newest.scenarios if newest else None,
-            last_refresh=known_since,
+            last_refresh=known_ts,
         )
 
 
-def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
+def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
     """Make the daily runs that the store lacks, so that answers contain past forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):

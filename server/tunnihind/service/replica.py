@@ -16,9 +16,9 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.service.application import ServedZone
 from tunnihind.service.background import background
-from tunnihind.service.opening import open_replica, opened
-from tunnihind.service.operator_metrics import Connections, Lag, PipelineLease
-from tunnihind.service.site import open_site, until_stopped
+from tunnihind.service.opening import open_replica_store, wait_for_store
+from tunnihind.service.operator_metrics import ConnectionsCollector, LagCollector, LeaseCollector
+from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
@@ -29,52 +29,54 @@ _LOG: Final = logging.getLogger(__name__)
 async def serve_replica(settings: Settings) -> None:
     """Serve the data that another server stores, until a stop signal. Raises SettingsError, StoreError."""
     clock = SystemClock()
-    store = await opened(settings, open_replica, clock)
+    store = await wait_for_store(settings, open_replica_store, clock)
     if store is None:
         return
     with store:
-        async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
-            metrics.show(PipelineLease(None))
+        async with open_store_site(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
+            metrics.show(LeaseCollector(None))
             _LOG.info("serving the data of the database without a pipeline")
-            await until_stopped(stopping)
+            await wait_until_stopped(stopping)
 
 
-def _readable(store: Store) -> Store:
+def _readable_store(store: Store) -> Store:
     store.require_readable()
     return store
 
 
-def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
+def _served_zone(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,
-        read_prices=lambda start, end: _readable(store).prices.read_archive(start, end, zones=(zone,)).everything(),
-        read_scores=lambda first, last: _readable(store).scores.days(zone, first, last),
+        read_prices=lambda start, end: (
+            _readable_store(store).prices.read_archive(start, end, zones=(zone,)).everything()
+        ),
+        read_scores=lambda first, last: _readable_store(store).scores.days(zone, first, last),
         are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed(start, end)},
-        page_context=lambda: updater.page_context[zone],
+        page_context=lambda: updater.page_contexts[zone],
     )
 
 
 @asynccontextmanager
-async def answering(
+async def open_store_site(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
     """While this context is open, answer requests with data from the store. Raises SettingsError, StoreError.
 
     Yields the updater, the metrics, and an event. The caller sets the event when the server has to stop, for example
-    with `until_stopped`. `with_pipeline` is true if this server can run the pipeline.
+    with `wait_until_stopped`. `with_pipeline` is true if this server can run the pipeline.
     """
     troubles = Troubles()
     snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
     store.database.count_by(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
-    metrics.show(Lag(updater), Connections(store.database))
+    metrics.show(LagCollector(updater), ConnectionsCollector(store.database))
     await updater.refresh()
     async with (
         open_site(
             settings,
-            [_served(store, snapshot, updater) for snapshot in snapshots],
+            [_served_zone(store, snapshot, updater) for snapshot in snapshots],
             clock,
             instance_id=store.state.instance_id(),
             metrics=metrics,

@@ -17,7 +17,7 @@ from tunnihind.api.server import MAX_CONNECTIONS, Runner
 from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
-from tunnihind.service.application import NAME, ServedZone, create_app, identity
+from tunnihind.service.application import SERVICE_NAME, ServedZone, create_app, zone_instance_id
 from tunnihind.service.background import background
 from tunnihind.service.systemd import READY, STOPPING, feed_watchdog, notify
 from tunnihind.settings import Settings
@@ -28,7 +28,7 @@ _SHUTDOWN_S: Final = 10.0
 _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MAX_DESCRIPTORS: Final = 65_536
-_KEPT_FREE: Final = 256
+_RESERVED_DESCRIPTORS: Final = 256
 """At most this many file descriptors are kept for the database, the sources and the model's process."""
 
 
@@ -61,9 +61,11 @@ async def open_site(
         mode=mode,
         stopping=stopping,
     )
-    name = NAME if mode == "live" else f"{NAME} {mode}"
+    name = SERVICE_NAME if mode == "live" else f"{SERVICE_NAME} {mode}"
     access_log = logging.getLogger("tunnihind.access") if settings.access_log else None
-    runner = Runner(app, most_connections=_raise_limit(), access_log=access_log, shutdown_timeout=_SHUTDOWN_S)
+    runner = Runner(
+        app, most_connections=_raise_connection_limit(), access_log=access_log, shutdown_timeout=_SHUTDOWN_S
+    )
     await runner.setup()
     try:
         await _listen(runner, settings)
@@ -75,7 +77,7 @@ async def open_site(
                 settings.base_url,
             )
         announcing = (
-            background(announce(name, identity(instance_id, settings.market), runner.addresses, clock))
+            background(announce(name, zone_instance_id(instance_id, settings.market), runner.addresses, clock))
             if settings.announce and instance_id is not None
             else nullcontext()
         )
@@ -83,7 +85,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # Without a stop signal, only the temporary site of `opening.opened` ends, and the server continues.
+            # Without a stop signal, only the temporary site of `opening.wait_for_store` ends, and the server continues.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -92,7 +94,7 @@ async def open_site(
         await runner.cleanup()
 
 
-def _raise_limit() -> int:
+def _raise_connection_limit() -> int:
     """Raise the limit of open file descriptors where possible, and return how many connections it allows."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS
@@ -103,18 +105,18 @@ def _raise_limit() -> int:
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         soft = most
-    return connections_within(MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft)
+    return max_connections_within(MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft)
 
 
-def connections_within(descriptors: int) -> int:
+def max_connections_within(descriptors: int) -> int:
     """Return the number of client connections that `descriptors` file descriptors allow, at most `MAX_CONNECTIONS`.
 
-    Half of the descriptors, but at most `_KEPT_FREE`, are kept for other uses.
+    Half of the descriptors, but at most `_RESERVED_DESCRIPTORS`, are kept for other uses.
     """
-    return min(max(descriptors - _KEPT_FREE, descriptors // 2), MAX_CONNECTIONS)
+    return min(max(descriptors - _RESERVED_DESCRIPTORS, descriptors // 2), MAX_CONNECTIONS)
 
 
-async def until_stopped(stopping: asyncio.Event) -> None:
+async def wait_until_stopped(stopping: asyncio.Event) -> None:
     """Set `stopping` at SIGINT or SIGTERM, and wait until it is set."""
     loop = asyncio.get_running_loop()
     for number in _STOP_SIGNALS:
@@ -132,7 +134,7 @@ async def _drain(seconds: float) -> None:
     _LOG.info("answering for another %g s, so that a load balancer can switch to other servers", seconds)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await until_stopped(asyncio.Event())
+            await wait_until_stopped(asyncio.Event())
 
 
 async def _listen(runner: Runner, settings: Settings) -> None:

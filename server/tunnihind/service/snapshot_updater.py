@@ -25,11 +25,11 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 
 _LOG: Final = logging.getLogger(__name__)
 
-LOOK_AGAIN_S: Final = 5.0
+CHECK_STORE_EVERY_S: Final = 5.0
 """The longest pause in seconds between checks of the store. The checks find changes by other processes, such as an
 import."""
 
-LOOK_OFTEN_S: Final = 1.0
+CHECK_STORE_OFTEN_S: Final = 1.0
 """The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. A standby database
 announces no changes, and a connection pooler may not pass announcements on."""
 
@@ -44,7 +44,9 @@ _LISTEN_AGAIN_S: Final = 2.0, 6.0
 OLD_COPY_S: Final = 15 * 60
 """If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile,
 the pipeline fetches the missing prices again."""
-_OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
+_OLD_COPY_WARNING: Final = (
+    "an older copy has replaced the database: the newer known data are served until prices are fetched"
+)
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
@@ -62,7 +64,7 @@ class _StoreState(NamedTuple):
     copies: int
     covariates: int
 
-    def has_data_of(self, other: _StoreState) -> bool:
+    def has_same_data(self, other: _StoreState) -> bool:
         """Return whether this state and `other` are the same, apart from `covariates`."""
         return self[:-1] == other[:-1]
 
@@ -76,7 +78,7 @@ class SnapshotUpdater:
         self._clock = clock
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
-        self.page_context = {snapshot.market.zone: PageContext() for snapshot in snapshots}
+        self.page_contexts = {snapshot.market.zone: PageContext() for snapshot in snapshots}
         """For each zone, the data that pages need besides the snapshot."""
         self._is_failing = False
         self._is_notified = False
@@ -93,7 +95,7 @@ class SnapshotUpdater:
         """The server's problems. All snapshots share this object."""
         return self._snapshots[0].troubles
 
-    def store_changed(self) -> None:
+    def report_store_change(self) -> None:
         """Report that the store may have changed, so that `run` checks it soon."""
         self._changed.set()
 
@@ -101,7 +103,7 @@ class SnapshotUpdater:
         """Check the store, and serve changed data. If an error occurs, keep serving the earlier data."""
         now, started = int(self._clock.now()), monotonic()
         try:
-            seen, data, page_context = await asyncio.to_thread(self._read, now)
+            seen, data, page_contexts = await asyncio.to_thread(self._read_store, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
                 _LOG.error("%s; the data in memory are still served", error)
@@ -116,9 +118,9 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.report("store", None)
-        self._warn("damage", self._store.database.system.damage)
-        self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
-        self._shown, self.page_context = seen, page_context
+        self._set_warning("damage", self._store.database.system.damage)
+        self._set_warning("old copy", _OLD_COPY_WARNING if self._old_copy_since is not None else "")
+        self._shown, self.page_contexts = seen, page_contexts
         for snapshot in self._snapshots:
             if data is not None:
                 snapshot.show(data[snapshot.market.zone])
@@ -137,10 +139,10 @@ class SnapshotUpdater:
 
     def _pause_s(self) -> float:
         if not self._store.database.system.announces_changes:
-            return LOOK_AGAIN_S
+            return CHECK_STORE_EVERY_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
-        return LOOK_AGAIN_S if self._is_notified else LOOK_OFTEN_S
+        return CHECK_STORE_EVERY_S if self._is_notified else CHECK_STORE_OFTEN_S
 
     async def _listen(self) -> None:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
@@ -158,7 +160,7 @@ class SnapshotUpdater:
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
-    def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
+    def _read_store(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
         If the served data are unchanged, return None in place of `ServedData`. The sources' states are read each time,
@@ -170,26 +172,28 @@ class SnapshotUpdater:
             self._store.require_readable()
             seen = self._store_state(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
-                return self._shown, None, self.page_context
+                return self._shown, None, self.page_contexts
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
             data = None
-            if self._shown is None or not seen.has_data_of(self._shown):
+            if self._shown is None or not seen.has_same_data(self._shown):
                 data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
-            sources = read_sources(self._store)
-            around = {zone: replace(one, sources=sources) for zone, one in self.page_context.items()}
+            sources = read_source_states(self._store)
+            contexts = {zone: replace(one, sources=sources) for zone, one in self.page_contexts.items()}
             if seen != self._shown:
-                around = {zone: self._with_weather(one, markets[zone], seen, now) for zone, one in around.items()}
-            return seen, data, around
+                contexts = {
+                    zone: self._context_with_weather(one, markets[zone], seen, now) for zone, one in contexts.items()
+                }
+            return seen, data, contexts
 
-    def _with_weather(self, around: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
+    def _context_with_weather(self, context: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
         """Return a market's `PageContext` with the newest weather.
 
         Reading the scores of the weather forecasts takes 0.1 s, so scores in memory are kept until the hour changes.
         """
-        around = replace(around, weather=read_weather(self._store, market, now))
-        if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
-            around = replace(around, weather_scores=read_weather_scores(self._store, market, now))
-        return around
+        context = replace(context, weather=read_weather(self._store, market, now))
+        if not context.weather_scores or self._shown is None or seen.hour != self._shown.hour:
+            context = replace(context, weather_scores=read_weather_scores(self._store, market, now))
+        return context
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """Return whether an older copy has replaced the database, and the newer data in memory must still be served.
@@ -201,7 +205,7 @@ class SnapshotUpdater:
             return False
         if self._old_copy_since is None:
             self._old_copy_since = now
-            _LOG.warning(_OLD_COPY)
+            _LOG.warning(_OLD_COPY_WARNING)
         return now < self._old_copy_since + OLD_COPY_S
 
     def _store_state(self, now: int) -> _StoreState:
@@ -211,7 +215,7 @@ class SnapshotUpdater:
         refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
-    def _warn(self, about: str, warning: str) -> None:
+    def _set_warning(self, about: str, warning: str) -> None:
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -230,7 +234,7 @@ def read_weather_scores(store: Store, market: Market, now: int) -> tuple[Variabl
     return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
 
 
-def read_sources(store: Store) -> tuple[SourceState, ...]:
+def read_source_states(store: Store) -> tuple[SourceState, ...]:
     """Return the state of each source. Raises StoreError."""
     return tuple(source_state(health) for health in store.health.all().values())
 

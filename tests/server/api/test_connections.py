@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
-from tunnihind.service.site import connections_within
+from tunnihind.service.site import max_connections_within
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -151,4 +151,4 @@ async def test_of_idle_connections_the_longest_idle_goes_first(serve: Serve) -> 
     ("descriptors", "connections"), [(64, 32), (256, 128), (1_024, 768), (4_096, 3_840), (65_536, 20_000)]
 )
 def test_connections_leave_descriptors_for_the_database_and_the_sources(descriptors: int, connections: int) -> None:
-    assert connections_within(descriptors) == connections
+    assert max_connections_within(descriptors) == connections

@@ -44,7 +44,7 @@ class World:
 
     async def check(self, now: float = EVENING, settings: Settings | None = None) -> dict[str, CheckResult]:
         found = await check_sources(settings or self.settings, clock=StillClock(now))
-        return {one.question: one for one in found}
+        return {one.subject: one for one in found}
 
 
 @pytest.fixture(autouse=True)

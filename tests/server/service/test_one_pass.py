@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from tests.support.clocks import StillClock
 from tunnihind.errors import StoreError
-from tunnihind.service.live import _claimed, _keep
+from tunnihind.service.live import _claim_lease, _keep_lease
 from tunnihind.store.lease import EXPIRES_AFTER_S, Lease
 from tunnihind.store.schema import leases
 from tunnihind.store.store import Store
@@ -27,7 +27,7 @@ async def test_a_long_pass_beats_until_another_takes_over(store: Store) -> None:
     lease = store.writing_lease()
     assert lease.claim()
     rewrite_lease(store, beat_ts=NOW)
-    keeping = asyncio.create_task(_keep(lease, StillClock(NOW)))
+    keeping = asyncio.create_task(_keep_lease(lease, StillClock(NOW)))
     async with asyncio.timeout(30):
         while (holder := lease.holder()) is None or holder.beat_ts == NOW:  # noqa: ASYNC110  nobody tells
             await asyncio.sleep(0)
@@ -47,14 +47,14 @@ async def test_a_pass_is_refused_at_once_while_a_server_beats(store: Store) -> N
         return is_ours
 
     lease.claim = meanwhile  # type: ignore[method-assign]
-    assert not await _claimed(lease, clock)
+    assert not await _claim_lease(lease, clock)
     assert clock.instant < NOW + EXPIRES_AFTER_S / 2
 
 
 async def test_a_pass_takes_over_from_a_dead_holder_once_that_is_certain(store: Store) -> None:
     clock = StillClock(NOW)
     let_another_have_had_it(store)
-    assert await _claimed(Lease(store.database, steady=clock.now), clock)
+    assert await _claim_lease(Lease(store.database, steady=clock.now), clock)
     assert NOW < clock.instant <= NOW + EXPIRES_AFTER_S + 1
 
 
@@ -75,5 +75,5 @@ async def test_a_database_that_is_away_for_a_beat_ends_no_pass(store: Store, mon
         return answer == "ours"
 
     monkeypatch.setattr(lease, "claim", claim)
-    await _keep(lease, StillClock(NOW))
+    await _keep_lease(lease, StillClock(NOW))
     assert not list(answers)

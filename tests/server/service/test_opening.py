@@ -15,18 +15,18 @@ from tests.support.machine.processes import free_port, until
 from tests.support.store.postgresql import PostgresqlServer, postgresql_server
 from tunnihind.errors import StoreError
 from tunnihind.service import opening
-from tunnihind.service.opening import OpenStore, open_replica, open_to_write, opened
+from tunnihind.service.opening import OpenStore, open_replica_store, open_to_write, wait_for_store
 from tunnihind.settings import Settings
 from tunnihind.store.engines import sqlite
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800
-OPENERS = pytest.mark.parametrize("open_store", [open_to_write, open_replica])
+OPENERS = pytest.mark.parametrize("open_store", [open_to_write, open_replica_store])
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "_SOON_S", 0.0)
+    monkeypatch.setattr(opening, "_ANSWER_AFTER_S", 0.0)
     monkeypatch.setattr(sqlite, "_BUSY_TIMEOUT_S", 0.1)
 
 
@@ -36,7 +36,7 @@ class Start:
     def __init__(self, url: str, open_store: OpenStore) -> None:
         self._port = free_port()
         settings = Settings(database_url=url, host="127.0.0.1", port=self._port)
-        self._task = asyncio.create_task(opened(settings, open_store, StillClock(NOW)))
+        self._task = asyncio.create_task(wait_for_store(settings, open_store, StillClock(NOW)))
 
     async def until_it_waits_for(self, reason: str) -> None:
         async with ClientSession(f"http://127.0.0.1:{self._port}") as session:
@@ -86,7 +86,7 @@ async def test_a_database_server_that_is_away_is_waited_for(
 
 
 async def test_a_replica_waits_for_the_server_that_makes_the_tables(postgresql_url: str) -> None:
-    start = Start(postgresql_url, open_replica)
+    start = Start(postgresql_url, open_replica_store)
     await start.until_it_waits_for("the database has no tables yet")
     await asyncio.to_thread(lambda: Store(postgresql_url).close())
     await start.until_it_is_open()
@@ -111,4 +111,4 @@ async def test_what_waiting_does_not_mend_ends_the_start(tmp_path: Path, postgre
     latin = postgresql.url(postgresql.make_database(encoding="LATIN1"))
     for url, told in ((f"sqlite:///{file}", "file is not a database"), (latin, "encoded in LATIN1")):
         with pytest.raises(StoreError, match=told):
-            await opened(Settings(database_url=url), open_to_write, StillClock(NOW))
+            await wait_for_store(Settings(database_url=url), open_to_write, StillClock(NOW))

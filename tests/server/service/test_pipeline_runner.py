@@ -22,7 +22,7 @@ from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.market import HOUR_S
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.service import pipeline_runner
-from tunnihind.service.operator_metrics import PipelineLease
+from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import STUCK_AFTER_S, PipelineRunner
 from tunnihind.store.lease import BEAT_EVERY_S, EXPIRES_AFTER_S, LOOK_EVERY_S
 from tunnihind.store.store import Store
@@ -72,7 +72,7 @@ class Server:
 
     async def look(self) -> bool:
         """Check the lease once, and return whether the pipeline is at work afterwards."""
-        await self.runner.check()
+        await self.runner.check_lease()
         await asyncio.sleep(0)  # so that a started pipeline begins
         return self.pipeline.is_at_work
 
@@ -189,7 +189,7 @@ async def test_a_database_that_gives_no_answer_holds_nothing_up(
         answer.wait(30)
         return claim()
 
-    monkeypatch.setattr(pipeline_runner, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(pipeline_runner, "_DATABASE_TIMEOUT_S", 0.01)
     monkeypatch.setattr(server.runner._lease, "claim", late)
     assert await server.look(), "it was ours a moment ago"
     clock.instant += EXPIRES_AFTER_S + 1
@@ -281,7 +281,7 @@ async def test_a_server_whose_pipeline_a_bug_has_ended_for_good_is_stuck(
 
 def shown(server: Server) -> dict[str, float]:
     """Return a server's metrics of the lease."""
-    families = PipelineLease(server.runner).collect()
+    families = LeaseCollector(server.runner).collect()
     return {sample.name.removeprefix("tunnihind_pipeline_"): sample.value for one in families for sample in one.samples}
 
 
@@ -319,16 +319,16 @@ async def test_a_claim_that_fails_after_the_end_is_not_taken_for_a_bug(
         gone.wait(10)
         raise StoreError("the database is away")
 
-    monkeypatch.setattr(pipeline_runner, "_PATIENCE_S", 0.01)
-    monkeypatch.setattr(first.runner, "_claimed", fail_late)
+    monkeypatch.setattr(pipeline_runner, "_DATABASE_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(first.runner, "_claim_lease", fail_late)
     await first.look()
     assert asked.is_set()
     await first.stop()
-    claim = first.runner._claim
+    claim = first.runner._claim_task
     assert claim is not None
     gone.set()
     await asyncio.wait({claim})
-    first.runner._claim = None
+    first.runner._claim_task = None
     del claim
     gc.collect()
     assert "never retrieved" not in caplog.text

@@ -105,7 +105,7 @@ def bits(run: Run | None) -> object:
 
 def picture(rehearsal: Rehearsal, at: int = NOW) -> object:
     """Return everything that a rehearsal shows at an instant, in a form that can be compared to the last bit."""
-    runs = rehearsal.runs(at)
+    runs = rehearsal.make_runs(at)
     view = rehearsal.served_data(at, () if runs is None else (runs,))
     issues = rehearsal.archive.as_of(at).covariates.series
     covariates = {name: [(one.issued_ts, one.values.tobytes()) for one in series] for name, series in issues.items()}
@@ -122,7 +122,7 @@ def picture(rehearsal: Rehearsal, at: int = NOW) -> object:
 
 def view_at(store: Store, instant: int) -> ServedData:
     rehearsal = Rehearsal.of(store, instant, ESTONIA)
-    runs = rehearsal.runs(instant)
+    runs = rehearsal.make_runs(instant)
     return rehearsal.served_data(instant, () if runs is None else (runs,))
 
 
@@ -241,7 +241,7 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
 
 def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> None:
     rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
-    runs = tuple(made for n in range(3) if (made := rehearsal.runs(NOW + n * HOUR_S)) is not None)
+    runs = tuple(made for n in range(3) if (made := rehearsal.make_runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
     assert ({HOUR_S: view.hours.run, QUARTER_S: view.of(QUARTER_S).run}, view.scenarios) == runs[-1]
     for n, made in enumerate(runs[:2], start=1):

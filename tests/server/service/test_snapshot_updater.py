@@ -75,7 +75,7 @@ async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
 
 
 def page_context_of(replica: Replica) -> PageContext:
-    return replica.updater.page_context["ee"]
+    return replica.updater.page_contexts["ee"]
 
 
 async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
@@ -180,7 +180,7 @@ async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_pat
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make regular checks so rare that none comes within a test."""
-    for name in ("LOOK_AGAIN_S", "LOOK_OFTEN_S"):
+    for name in ("CHECK_STORE_EVERY_S", "CHECK_STORE_OFTEN_S"):
         monkeypatch.setattr(snapshot_updater, name, 10 * PATIENCE_S)
 
 
@@ -208,7 +208,7 @@ def listeners(store: Store) -> int:
 async def test_where_changes_are_not_told_of_they_are_looked_for(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(snapshot_updater, "CHECK_STORE_EVERY_S", 10 * PATIENCE_S)
     monkeypatch.setattr("tunnihind.store.engines.postgresql_connection.CHANNEL", "another_channel")
     with Store(postgresql_url) as writer:
         async with Replica(postgresql_url).running() as replica:
@@ -218,7 +218,7 @@ async def test_where_changes_are_not_told_of_they_are_looked_for(
 
 
 async def test_a_file_is_looked_at_every_few_seconds(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr(snapshot_updater, "CHECK_STORE_EVERY_S", 0.05)
     url = f"sqlite:///{database}"
     with Store(url) as writer:
         async with Replica(url).running() as replica:
@@ -231,7 +231,7 @@ async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows
     own_server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A standby announces no changes, so it is checked every second.
-    monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
+    monkeypatch.setattr(snapshot_updater, "CHECK_STORE_EVERY_S", 10 * PATIENCE_S)
     database = own_server.make_database()
     with Store(own_server.url(database)) as writer:
         with own_server.superuser(database) as connection:

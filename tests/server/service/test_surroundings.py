@@ -6,7 +6,7 @@ from aiohttp import ClientSession, web
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind.errors import BadAnswer, SourceError, SourceUnreachable
 from tunnihind.market import HOUR_S
-from tunnihind.service.snapshot_updater import read_sources, source_state
+from tunnihind.service.snapshot_updater import read_source_states, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
@@ -36,7 +36,7 @@ def state_after(store: Store, error: SourceError) -> SourceState:
     """Store a failure an hour after a good answer, and return the source's state."""
     store.health.record_success("elering", ASKED - HOUR_S)
     store.health.record_failure("elering", ASKED, error)
-    [state] = read_sources(store)
+    [state] = read_source_states(store)
     return state
 
 
@@ -82,7 +82,7 @@ def test_nothing_that_a_source_or_a_network_wrote_is_told_on(store: Store) -> No
 def test_a_source_that_answers_again_has_no_fault(store: Store) -> None:
     store.health.record_failure("elering", ASKED - 60, SourceUnreachable("elering", "no answer within 60 s"))
     store.health.record_success("elering", ASKED)
-    assert read_sources(store) == (SourceState("elering", ASKED, None, None),)
+    assert read_source_states(store) == (SourceState("elering", ASKED, None, None),)
 
 
 @pytest.mark.parametrize("fault", [None, "a kind of next year"])
