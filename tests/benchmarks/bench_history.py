@@ -20,7 +20,7 @@ import numpy as np
 import uvloop
 from aiohttp import ClientSession, web
 
-from tunnihind.api.routes import MAX_READERS
+from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
@@ -69,7 +69,7 @@ async def measure(address: str, rounds: int) -> None:
                     told.append(f"{coding} {len(body)} bytes in {statistics.median(times) * 1000:.1f} ms")
                 click.echo(f"{month} {resolution}: {', '.join(told)}")
         click.echo(f"forecast alone: {await latencies(session, 5)}")
-        readers = [asyncio.create_task(read_on(session)) for _ in range(MAX_READERS)]
+        readers = [asyncio.create_task(read_on(session)) for _ in range(MAX_STORE_READERS)]
         click.echo(f"forecast while months are read: {await latencies(session, 5)}")
         for reader in readers:
             reader.cancel()
@@ -104,7 +104,7 @@ async def serve_and_measure(store: Store, rounds: int) -> None:
     """Serve the store like a live server, and measure."""
     settings, clock = Settings(), RehearsalClock(NOW)
     snapshot = Snapshot(settings, clock)
-    snapshot.show(read_served_data(store, ESTONIA, NOW))
+    snapshot.replace_data(read_served_data(store, ESTONIA, NOW))
     app = create_app(
         settings,
         [

@@ -22,7 +22,7 @@ import numpy as np
 
 from tests.support.api.api_server import hours_view
 from tunnihind.api.periods import served_periods
-from tunnihind.api.served_data import HISTORY_S
+from tunnihind.api.served_data import RUN_HISTORY_S
 from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
@@ -70,8 +70,8 @@ def read_runs(path: Path) -> Iterator[Run]:
 
 def view_of(run: Run, prices: Prices, lang: str) -> View | None:
     """Return the page at the issue of a run, or None if a price of the days before is unknown."""
-    known = {ts: prices[ts] for ts in range(run.start_ts - HISTORY_S, run.start_ts, HOUR_S) if ts in prices}
-    if len(known) < HISTORY_S // HOUR_S:
+    known = {ts: prices[ts] for ts in range(run.start_ts - RUN_HISTORY_S, run.start_ts, HOUR_S) if ts in prices}
+    if len(known) < RUN_HISTORY_S // HOUR_S:
         return None
     now = run.made_at
     data = hours_view("", PriceSeries.of(ESTONIA.zone, HOUR_S, known), run=run)

@@ -144,7 +144,7 @@ async def served() -> AsyncIterator[str]:
     """Serve the made-up fortnight."""
     clock, settings = StillClock(NOW), Settings()
     snapshot = Snapshot(settings, clock)
-    snapshot.show(sample_views.ordinary())
+    snapshot.replace_data(sample_views.ordinary())
     runner = Runner(
         create_app(settings, [ServedZone(snapshot=snapshot, read_prices=no_prices)], clock, instance_id="benchmark")
     )

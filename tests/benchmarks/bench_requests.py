@@ -28,7 +28,7 @@ from aiohttp import web
 from tests.benchmarks.scale.load import Load, read_report
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
-from tunnihind.api.feeds import READERS, Feed
+from tunnihind.api.feeds import FEED_FORMATS, FeedRequest
 from tunnihind.api.http.headers import CODINGS, Coding
 from tunnihind.api.http.representation import Representation
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
@@ -93,7 +93,7 @@ async def serve_ours() -> None:
     settings = Settings()
     clock = RehearsalClock(HOUR + 10)
     snapshot = Snapshot(settings, clock)
-    snapshot.show(largest_view())
+    snapshot.replace_data(largest_view())
     app = create_app(
         settings,
         [ServedZone(snapshot=snapshot, read_prices=lambda _start, _end: PriceHistory(0, {}))],
@@ -210,7 +210,7 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
 
 def _snapshot() -> Snapshot:
     snapshot = Snapshot(Settings(), RehearsalClock(HOUR + 10))
-    snapshot.show(largest_view())
+    snapshot.replace_data(largest_view())
     return snapshot
 
 
@@ -225,9 +225,9 @@ def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]
         "/api/series?days=14": partial(snapshot.series, 14),
         **{
             f"/api/feeds/{reader}{'?resolution=60m' if step_s == HOUR_S else ''}": partial(
-                snapshot.feed, Feed(reader, step_s, "consumer")
+                snapshot.feed, FeedRequest(reader, step_s, "consumer")
             )
-            for reader in READERS
+            for reader in FEED_FORMATS
             for step_s in (QUARTER_S, HOUR_S)
         },
     }
@@ -252,7 +252,7 @@ def measure_encoding(repeats: int = 50) -> None:
         for path, answer in _answers(snapshot).items():
             times = []
             for _ in range(repeats):
-                snapshot.show(view)
+                snapshot.replace_data(view)
                 started = time.perf_counter()
                 made = answer(coding)
                 times.append(time.perf_counter() - started)

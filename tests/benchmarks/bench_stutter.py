@@ -42,7 +42,7 @@ async def serve(url: str) -> None:
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
     snapshot = Snapshot(settings, clock)
     with Store(url) as store:
-        snapshot.show(read_served_data(store, ESTONIA, int(clock.now())))
+        snapshot.replace_data(read_served_data(store, ESTONIA, int(clock.now())))
     site = open_site(
         settings,
         [ServedZone(snapshot=snapshot, read_prices=no_prices)],

@@ -292,13 +292,13 @@ async def logged(edge: Edge, request_id: str) -> bool:
 
 async def test_a_request_keeps_its_id_on_its_way_through_the_edge(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     at_the_server: list[str] = []
-    begin = request_id.begin
+    begin = request_id.set_current_id
 
     def recorded(given: Sequence[str]) -> str:
         at_the_server.append(begin(given))
         return at_the_server[-1]
 
-    monkeypatch.setattr(request_id, "begin", recorded)
+    monkeypatch.setattr(request_id, "set_current_id", recorded)
     for name, expected in (("trace:1/a=b", re.escape("trace:1/a=b")), ("not sane", "[0-9a-f]{32}")):
         reply = await edge.get(X_Request_Id=name)
         assert re.fullmatch(expected, reply.headers["X-Request-Id"])

@@ -16,7 +16,7 @@ from tests.support.api.api_server import NOW, no_prices
 from tests.support.clocks import StillClock
 from tests.support.commands import COMMANDS
 from tests.support.documents import PROJECT
-from tunnihind.api.answers import MAX_DAYS
+from tunnihind.api.answers import MAX_HISTORY_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.serve import serve
 from tunnihind.market import ESTONIA, HOUR_S, PUBLIC_WINDOW_S, SPECIFIED_VAT_RATE
@@ -261,7 +261,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
         ("docs/home-assistant/entities", f"after {LATE}", f"pärast kella {LATE}"),
         ("docs/api", f"include VAT: - {SPECIFIED_VAT_RATE:.0%}", f"käibemaksu: - {SPECIFIED_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
-        ("docs/api", f"up to {MAX_DAYS} days", f"kuni {MAX_DAYS} päeva"),
+        ("docs/api", f"up to {MAX_HISTORY_DAYS} days", f"kuni {MAX_HISTORY_DAYS} päeva"),
         ("docs/data", f"up to {SECOND_SOURCE_S:.0f} seconds", f"kuni {SECOND_SOURCE_S:.0f} sekundit"),
         ("docs/troubleshooting", f"after {LATE}", f"pärast kella {LATE}"),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_run, quarters_of
 from tests.support.store.stores import HOURS, day_range, store_quotes
 from tests.support.upstreams.sources import estonian_quotes
-from tunnihind.api.served_data import Percentiles, ServedData, as_issued, read_served_data, served
+from tunnihind.api.served_data import Percentiles, ServedData, issued_forecasts, read_served_data, settled_prices
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.known import KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run
@@ -37,7 +37,7 @@ TODAY = date(2025, 12, 15)
 
 
 def medians(runs: list[Run]) -> dict[int, float]:
-    return {ts: hour.p50 for ts, hour in as_issued(runs).items()}
+    return {ts: hour.p50 for ts, hour in issued_forecasts(runs).items()}
 
 
 def test_each_hour_has_what_the_newest_run_before_it_said() -> None:
@@ -60,7 +60,7 @@ RUNS = st.lists(
 
 @given(RUNS)
 def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_did(runs: list[Run]) -> None:
-    issued = as_issued(runs)
+    issued = issued_forecasts(runs)
     assert list(issued) == sorted({ts for run in runs for ts in run.starts() if ts > run.made_at})
     for ts, hour in issued.items():
         newest = max((run for run in runs if ts in run.starts() and run.made_at < ts), key=lambda run: run.made_at)
@@ -70,8 +70,8 @@ def test_no_run_says_anything_of_an_hour_that_had_begun_nor_where_a_newer_one_di
 
 def test_an_empty_store_has_an_empty_view(store: Store) -> None:
     view = read_served_data(store, ESTONIA, NOW)
-    assert view == ServedData(view.version, ESTONIA, {step_s: view.of(step_s) for step_s in STEPS})
-    assert not any(view.of(step_s).settled for step_s in STEPS)
+    assert view == ServedData(view.version, ESTONIA, {step_s: view.at_step(step_s) for step_s in STEPS})
+    assert not any(view.at_step(step_s).settled for step_s in STEPS)
     assert view.newest_settled is None
 
 
@@ -120,9 +120,9 @@ def test_each_settled_hour_has_its_four_quarters(store: Store) -> None:
     quotes = estonian_quotes(TODAY - timedelta(days=3), TODAY + timedelta(days=1), QUARTER_S)["ee"]
     store_quotes(store, {"ee": quotes}, NOW)
     view = read_served_data(store, ESTONIA, NOW)
-    assert view.of(QUARTER_S).settled == quotes
-    assert view.of(QUARTER_S).known_by_hour == frozenset()
-    assert view.of(QUARTER_S).settled.hourly_means() == view.hours.settled
+    assert view.at_step(QUARTER_S).settled == quotes
+    assert view.at_step(QUARTER_S).priced_by_hour == frozenset()
+    assert view.at_step(QUARTER_S).settled.hourly_means() == view.hours.settled
 
 
 def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> None:
@@ -133,16 +133,18 @@ def test_quarters_carry_their_hour_where_only_that_is_known(store: Store) -> Non
         store_quotes(store, one, midnight)
     view = read_served_data(store, ESTONIA, midnight + 60)
     hours = quotes[HOUR_S]["ee"]
-    assert view.of(QUARTER_S).known_by_hour == {ts + n * QUARTER_S for ts in hours for n in range(4)}
-    assert {ts: view.of(QUARTER_S).settled[ts] for ts in view.of(QUARTER_S).known_by_hour} == {
-        ts: hours[floor_hour(ts)] for ts in view.of(QUARTER_S).known_by_hour
+    assert view.at_step(QUARTER_S).priced_by_hour == {ts + n * QUARTER_S for ts in hours for n in range(4)}
+    assert {ts: view.at_step(QUARTER_S).settled[ts] for ts in view.at_step(QUARTER_S).priced_by_hour} == {
+        ts: hours[floor_hour(ts)] for ts in view.at_step(QUARTER_S).priced_by_hour
     }
-    assert {ts: price for ts, price in view.of(QUARTER_S).settled.items() if ts >= midnight} == quotes[QUARTER_S]["ee"]
+    assert {ts: price for ts, price in view.at_step(QUARTER_S).settled.items() if ts >= midnight} == quotes[QUARTER_S][
+        "ee"
+    ]
 
 
 def test_quarters_of_an_hour_that_is_not_settled_are_held_back_with_it(store: Store) -> None:
     store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 10.0 * n for n in range(7)}}, NOW)
-    assert read_served_data(store, ESTONIA, NOW).of(QUARTER_S).settled == {
+    assert read_served_data(store, ESTONIA, NOW).at_step(QUARTER_S).settled == {
         HOUR + n * QUARTER_S: 10.0 * n for n in range(4)
     }
 
@@ -153,8 +155,8 @@ def test_an_hour_is_never_made_up_of_its_own_price_and_of_quarters(store: Store)
     view = read_served_data(store, ESTONIA, NOW)
     assert view.hours.settled == {HOUR: 15.0, HOUR + HOUR_S: 70.0}
     later = {HOUR + n * QUARTER_S: 70.0 for n in range(4, 8)}
-    assert view.of(QUARTER_S).settled == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)} | later
-    assert view.of(QUARTER_S).known_by_hour == later.keys()
+    assert view.at_step(QUARTER_S).settled == {HOUR + n * QUARTER_S: 10.0 * n for n in range(4)} | later
+    assert view.at_step(QUARTER_S).priced_by_hour == later.keys()
 
 
 HOURS_AND_QUARTERS = st.tuples(
@@ -173,10 +175,10 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
         ]
     )
     prices = archive.everything()
-    settled, found = (served(prices, "ee", step_s, NOW) for step_s in STEPS)
+    settled, found = (settled_prices(prices, "ee", step_s, NOW) for step_s in STEPS)
     assert found.prices.hourly_means() == pytest.approx(settled.prices)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]
-    assert found.known_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
+    assert found.priced_by_hour == {HOUR + n * HOUR_S + q * QUARTER_S for n in unknown for q in range(4)}
 
 
 def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(store: Store) -> None:
@@ -214,8 +216,8 @@ def test_each_quarter_has_what_the_newest_run_before_it_said(store: Store) -> No
     for run in (older, newer):
         store.runs.add(run, quarters_of(run))
     view = read_served_data(store, ESTONIA, NOW)
-    assert [view.of(QUARTER_S).issued[HOUR + n * QUARTER_S].p50 for n in range(8)] == [-2, 0, 2, 4, -1, 1, 3, 5]
-    newest = view.of(QUARTER_S).run
+    assert [view.at_step(QUARTER_S).issued[HOUR + n * QUARTER_S].p50 for n in range(8)] == [-2, 0, 2, 4, -1, 1, 3, 5]
+    newest = view.at_step(QUARTER_S).run
     assert newest is not None
     assert (newest.made_at, newest.step_s) == (NOW, QUARTER_S)
     assert newest.p50.tolist()[:4] == [-1, 1, 3, 5]
@@ -228,7 +230,7 @@ def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> N
         store.runs.add(*([run] if median == 2.0 else [run, quarters_of(run)]))
     view = read_served_data(store, ESTONIA, NOW)
     first = HOUR - HOUR_S
-    assert [view.of(QUARTER_S).issued[first + n * QUARTER_S].p50 for n in range(12)] == [
+    assert [view.at_step(QUARTER_S).issued[first + n * QUARTER_S].p50 for n in range(12)] == [
         -2,
         0,
         2,
@@ -242,7 +244,7 @@ def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> N
         4,
         6,
     ]
-    earlier = read_served_data(store, ESTONIA, NOW - HOUR_S).of(QUARTER_S).run
+    earlier = read_served_data(store, ESTONIA, NOW - HOUR_S).at_step(QUARTER_S).run
     assert earlier is not None
     assert earlier.p50.tolist() == [2.0] * 96
 
@@ -253,10 +255,10 @@ def test_runs_of_hours_alone_are_shown_as_ever_beside_runs_of_quarters(store: St
     view = read_served_data(store, ESTONIA, NOW)
     assert view.hours.run is not None
     assert view.hours.run.step_s == HOUR_S
-    quarters = view.of(QUARTER_S).run
+    quarters = view.at_step(QUARTER_S).run
     assert quarters is not None
     assert quarters.p50.tolist()[:4] == [47.0, 49.0, 51.0, 53.0]
-    assert view.of(QUARTER_S).issued == {}
+    assert view.at_step(QUARTER_S).issued == {}
 
 
 def test_runs_of_the_future_are_not_shown_after_the_clock_was_set_back(store: Store) -> None:
@@ -312,5 +314,5 @@ def test_another_market_is_served_its_own_zone(store: Store) -> None:
     store.runs.add(plain_run(NOW))
     view = read_served_data(store, replace(ESTONIA, zone="lv"), NOW)
     assert view.hours.settled == {HOUR: 21.5}
-    assert view.of(QUARTER_S).settled == {HOUR + n * QUARTER_S: 20.0 + n for n in range(4)}
+    assert view.at_step(QUARTER_S).settled == {HOUR + n * QUARTER_S: 20.0 + n for n in range(4)}
     assert view.hours.run is None

@@ -33,19 +33,19 @@ from tunnihind.market import (
 )
 from tunnihind.settings import Settings
 
-DEFAULT_DAYS: Final = 14
-MIN_DAYS: Final = 2
-MAX_DAYS: Final = 14
+DEFAULT_HISTORY_DAYS: Final = 14
+MIN_HISTORY_DAYS: Final = 2
+MAX_HISTORY_DAYS: Final = 14
 """Days of history in `/api/series`: the default, the minimum and the maximum. The maximum also applies to
 `/api/v1/quarters`."""
 
-_KEPT_QUARTERS: Final = 4096
+_CACHED_QUARTERS: Final = 4096
 """The largest number of quarters in each cache. The longest answer contains fewer quarters."""
 
 
-def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Limit a requested number of days of history to the range from `least` to `MAX_DAYS`."""
-    return min(max(days, least), MAX_DAYS)
+def clamped_history_days(days: int, least: int = MIN_HISTORY_DAYS) -> int:
+    """Limit a requested number of days of history to the range from `least` to `MAX_HISTORY_DAYS`."""
+    return min(max(days, least), MAX_HISTORY_DAYS)
 
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
@@ -53,24 +53,26 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     limit = free_until(data.newest_settled, now)
     vat = settings.api_vat_rates
     return ForecastResponse(
-        **heading(data, now, settings),
+        **common_fields(data, now, settings),
         backtest=_backtest(data.hours.backtest),
         day_ahead=settled_hours(data, now, settings),
         forecast=[
-            _forecast_hour(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_hours(data.hours.run, now, limit)
+            _forecast_hour(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_forecast(data.hours.run, now, limit)
         ],
     )
 
 
-def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
+def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_HISTORY_DAYS) -> SeriesResponse:
     """Return the answer to `GET /api/series` as of `now` (unix seconds). `days` is limited to the range 2 to 14."""
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
-    start = current_hour - history_days(days) * DAY_S
+    start = current_hour - clamped_history_days(days) * DAY_S
     vat = settings.api_vat_rates
-    actuals = [_series_actual(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_from(data, start)]
-    past = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _past_hours(data, start, current_hour)]
-    future = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_hours(data.hours.run, now, limit)]
+    actuals = [_series_actual(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_prices_from(data, start)]
+    past = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _past_forecast(data, start, current_hour)]
+    future = [
+        _series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_forecast(data.hours.run, now, limit)
+    ]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
     newest = data.newest_settled
     unsettled = [point for point in future if newest is None or point.ts > newest]
@@ -97,13 +99,13 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
     `days` is limited to the range 0 to 14.
     """
-    history = history_days(days, least=0)
+    history = clamped_history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
     vat = settings.api_vat_rates
     return QuartersResponse(
-        **heading(data, now, settings),
-        backtest=_backtest(data.of(QUARTER_S).backtest),
+        **common_fields(data, now, settings),
+        backtest=_backtest(data.at_step(QUARTER_S).backtest),
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
@@ -116,7 +118,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     )
 
 
-def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
+def common_fields(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
     """Return the common fields of the answers to `/api/v1/forecast`, `/api/v1/quarters` and `/api/v1/scenarios`."""
     limit = free_until(data.newest_settled, now)
     return {
@@ -134,25 +136,27 @@ def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
 def settled_hours(data: ServedData, now: int, settings: Settings) -> list[DayAheadHour]:
     """Return the settled hourly prices from the current hour on."""
     vat = settings.api_vat_rates
-    return [_day_ahead_hour(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_from(data, floor_hour(now))]
+    return [
+        _day_ahead_hour(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_prices_from(data, floor_hour(now))
+    ]
 
 
 def _is_gated(run: Run | None, limit: int) -> bool:
     return run is not None and run.end_ts - run.step_s > limit
 
 
-def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
+def _settled_prices_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 
 
-def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
+def _public_forecast(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
     """Yield the start and the forecast of each future hour of `run` in the public window."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in periods_of_run(run) if now < ts <= limit)
 
 
-def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
+def _past_forecast(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
     """Return the start and the issued forecast of each hour from `start` to `current_hour`, both included."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
@@ -172,7 +176,7 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
 
 
 # With a cache of quarters, an answer of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
-@lru_cache(maxsize=_KEPT_QUARTERS)
+@lru_cache(maxsize=_CACHED_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)
     return DayAheadQuarter(
@@ -180,9 +184,9 @@ def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool
     )
 
 
-@lru_cache(maxsize=_KEPT_QUARTERS)
+@lru_cache(maxsize=_CACHED_QUARTERS)
 def _forecast_quarter(ts: int, quarter: Percentiles, vat_rate: float) -> ForecastQuarter:
-    return ForecastQuarter(ts=ts, starts_at=iso_utc(ts), **_in_both_units(quarter, vat_rate))
+    return ForecastQuarter(ts=ts, starts_at=iso_utc(ts), **_percentile_fields(quarter, vat_rate))
 
 
 def _series_actual(ts: int, eur_mwh: float, vat_rate: float) -> SeriesActual:
@@ -191,14 +195,14 @@ def _series_actual(ts: int, eur_mwh: float, vat_rate: float) -> SeriesActual:
 
 
 def _forecast_hour(ts: int, hour: Percentiles, vat_rate: float) -> ForecastHour:
-    return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_in_both_units(hour, vat_rate))
+    return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_percentile_fields(hour, vat_rate))
 
 
 def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecastPoint:
-    return SeriesForecastPoint(ts=ts, **_in_both_units(hour, vat_rate))
+    return SeriesForecastPoint(ts=ts, **_percentile_fields(hour, vat_rate))
 
 
-def _in_both_units(percentiles: Percentiles, vat_rate: float) -> dict[str, float]:
+def _percentile_fields(percentiles: Percentiles, vat_rate: float) -> dict[str, float]:
     """Return the percentiles as fields of an answer, in EUR/MWh without VAT and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in percentiles._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -11,29 +11,29 @@ from tunnihind.errors import NoPriceAhead
 from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_price, vat_rate_at
 from tunnihind.settings import Settings
 
-type Reader = Literal["evcc", "emhass", "octopus"]
+type FeedFormat = Literal["evcc", "emhass", "octopus"]
 """The format of a feed. Predbat reads Octopus's format."""
 
-READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
+FEED_FORMATS: Final[tuple[FeedFormat, ...]] = ("evcc", "emhass", "octopus")
 
-PRICES: Final = ("consumer", "market")
+PRICE_KINDS: Final = ("consumer", "market")
 """The values of the parameter `price`: with VAT (the default), and without VAT."""
 
 
-VAT_RATE: Final = "Tunnihind-VAT-Rate"
+VAT_RATE_FIELD: Final = "Tunnihind-VAT-Rate"
 """The header field with the VAT rates of a feed's prices. The body can't contain these rates, because other programs
 set the body's format."""
 
 
-class Feed(NamedTuple):
-    """A request for a feed: the format, the step in seconds, and the kind of price (one of `PRICES`)."""
+class FeedRequest(NamedTuple):
+    """A request for a feed: the format, the step in seconds, and the kind of price (one of `PRICE_KINDS`)."""
 
-    reader: Reader
+    format: FeedFormat
     step_s: int
-    price: str
+    price_kind: str
 
 
-class Rate(NamedTuple):
+class FeedPrice(NamedTuple):
     """The price in EUR/kWh from `start` until `end` (unix seconds)."""
 
     start: int
@@ -48,22 +48,22 @@ class FeedAnswer(NamedTuple):
     fields: Mapping[str, str]
 
 
-def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
+def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedRequest) -> FeedAnswer:
     """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds).
 
     Raises NoPriceAhead if no current or future price is known.
     """
-    rates = [*feed_rates(data, now, settings, feed)]
-    if not rates:
+    periods = [*feed_prices(data, now, settings, feed)]
+    if not periods:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
-    vat = _header_value(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
-    return FeedAnswer(_body(rates, feed.reader), {VAT_RATE: vat})
+    vat = _vat_rate_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
+    return FeedAnswer(_feed_body(periods, feed.format), {VAT_RATE_FIELD: vat})
 
 
-def _body(rates: Sequence[Rate], reader: Reader) -> object:
-    prices = [rate.eur_kwh for rate in rates]
-    times = [*(iso_utc(rate.start) for rate in rates), iso_utc(rates[-1].end)]
-    match reader:
+def _feed_body(periods: Sequence[FeedPrice], feed_format: FeedFormat) -> object:
+    prices = [period.eur_kwh for period in periods]
+    times = [*(iso_utc(period.start) for period in periods), iso_utc(periods[-1].end)]
+    match feed_format:
         case "evcc":
             return [
                 EvccRate(start=start, end=end, value=price)
@@ -76,10 +76,10 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
                 OctopusRate(value_inc_vat=round(100 * price, 3), valid_from=start, valid_to=end)
                 for (start, end), price in zip(pairwise(times), prices, strict=True)
             ][::-1]
-            return OctopusRates(count=len(rates), next=None, previous=None, results=newest_first)
+            return OctopusRates(count=len(periods), next=None, previous=None, results=newest_first)
 
 
-def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
+def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedRequest) -> Iterator[FeedPrice]:
     """Yield the settled or forecast prices from the last local midnight on, without gaps.
 
     Other programs assume that each price holds until the next price starts. So the prices begin after the newest gap in
@@ -100,28 +100,28 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     while start - feed.step_s in prices:
         start -= feed.step_s
     while start in prices:
-        yield Rate(start, start + feed.step_s, _eur_kwh(prices[start], feed.price, vat_rate_at(vat, start)))
+        yield FeedPrice(start, start + feed.step_s, _eur_kwh(prices[start], feed.price_kind, vat_rate_at(vat, start)))
         start += feed.step_s
 
 
-def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
+def _eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh.
 
     A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT is rounded to 5 decimals,
     which are 2 decimals in EUR/MWh. Negative zero becomes zero.
     """
     market = market_price(eur_mwh)
-    return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
+    return consumer_price(market, vat_rate) if price_kind == "consumer" else round(market / 1000, 5) + 0.0
 
 
-def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
+def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRates:
     """Return the VAT rates of a feed's prices: zero, the operator's choice, or the legal rate of each date."""
-    chosen = 0.0 if feed.price == "market" else settings.chosen_vat_rate
+    chosen = 0.0 if feed.price_kind == "market" else settings.chosen_vat_rate
     return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
-def _header_value(rates: VatRates, start: int, end: int) -> str:
-    """Return the value of the header field `VAT_RATE` for prices from `start` to `end`.
+def _vat_rate_value(rates: VatRates, start: int, end: int) -> str:
+    """Return the value of the header field `VAT_RATE_FIELD` for prices from `start` to `end`.
 
     For example, `0.22, 0.24;from=1751317200` means 22% at first, and 24% from the instant 1751317200 on.
     """

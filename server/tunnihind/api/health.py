@@ -19,7 +19,7 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 class Troubles:
     """The server's problems, such as a full disk. Each component reports at most one problem.
 
-    Old data are not reported here: `judge` notices old data by itself.
+    Old data are not reported here: `judge_readiness` notices old data by itself.
     """
 
     def __init__(self) -> None:
@@ -43,27 +43,27 @@ class Troubles:
         return iter(dict.fromkeys(self._reasons.values()))
 
 
-def judge(
+def judge_readiness(
     data: ServedData,
     now: int,
     *,
     pipeline_expected: bool,
     troubles: Iterable[str] = (),
     warnings: Iterable[str] = (),
-    only_passes_on: bool = False,
+    only_serves: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
     """Judge whether the server is ready at `now` (unix seconds).
 
     A server that has faults or is stopping is not ready. Faults are `troubles`, and missing or old data. If
-    `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
-    server that only serves the data of another server. If `only_passes_on` is true and the data reach the current hour,
+    `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_serves` is true on a
+    server that only serves the data of another server. If `only_serves` is true and the data reach the current hour,
     faults become warnings, because old data are better than none.
     """
-    faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
+    faults = [*troubles, *_data_faults(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
-    if only_passes_on:
-        warnings, faults = [*warnings, *faults], [] if _covers(data, floor_hour(now)) else faults
+    if only_serves:
+        warnings, faults = [*warnings, *faults], [] if _has_data_from(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
     settled = data.newest_settled
     return Readiness(
@@ -88,7 +88,7 @@ def publication_is_late(market: Market, now: int) -> bool:
     return now >= market.late_from(market.local_time(now).date() + timedelta(days=1))
 
 
-def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
+def not_ready_problem(readiness: Readiness, problems: Problems) -> NotReady:
     """Return a 503 problem with the reasons why the server isn't ready."""
     reasons = "; ".join(readiness.reasons)
     problem = problems.describe(503, f"Data is missing or stale, or the server can't do its work: {reasons}.")
@@ -99,13 +99,13 @@ def _age(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
 
 
-def _covers(data: ServedData, hour: int) -> bool:
+def _has_data_from(data: ServedData, hour: int) -> bool:
     """Return whether there is a price or a forecast for `hour` or for a later hour."""
     settled, run = data.newest_settled, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 
 
-def _reasons(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:
+def _data_faults(data: ServedData, now: int, *, pipeline_expected: bool) -> Iterator[str]:
     if floor_hour(now) not in data.hours.settled:
         yield "there is no settled price for the current hour"
     if data.made_at is None:

@@ -12,21 +12,21 @@ from msgspec import UNSET
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
-from tunnihind.api.parameters import RESOLUTIONS, shown
-from tunnihind.api.served_data import within_hours
+from tunnihind.api.parameters import RESOLUTIONS, quoted_value
+from tunnihind.api.served_data import prices_within_hours
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_price, market_time_unit
 
-FIRST: Final = "2021-01"
+FIRST_MONTH: Final = "2021-01"
 """The first served month."""
 
 MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 
 _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
-_UNCHANGING: Final = "public, max-age=31536000, immutable"
+_CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 type ReadPrices = Callable[[int, int], PriceHistory]
 """Takes the start and the end of a time span. Returns the prices of the periods that begin within the span. Raises
@@ -50,13 +50,13 @@ class Month:
         """Parse a month such as `2025-11`.
 
         Raises ParameterError if the text isn't a month in the form YYYY-MM. Raises NotServed if the month is before
-        `FIRST`, or has not begun at `now`.
+        `FIRST_MONTH`, or has not begun at `now`.
         """
         if not _MONTH.fullmatch(text):
-            raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
+            raise ParameterError(f"`month` is {quoted_value(text)}: {MONTH_ADVICE}.")
         current = f"{market.local_time(now):%Y-%m}"
-        if text < FIRST:
-            raise NotServed(f"`month` is {text}: prices are served from {FIRST} on, give a later month.")
+        if text < FIRST_MONTH:
+            raise NotServed(f"`month` is {text}: prices are served from {FIRST_MONTH} on, give a later month.")
         if text > current:
             raise NotServed(f"`month` is {text}, which hasn't begun: give {current} or an earlier month.")
         first = date.fromisoformat(f"{text}-01")
@@ -67,42 +67,42 @@ class MonthReader:
     """Reads the prices of a month from the store, and makes the answer to `GET /api/v1/history`."""
 
     def __init__(
-        self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
+        self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, may_cache_for_ever: bool
     ) -> None:
-        """In a demo or a rehearsal, `is_lasting` must be false, so that clients cache no month for ever."""
+        """In a demo or a rehearsal, `may_cache_for_ever` must be false, so that clients cache no month for ever."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
         self._clock = clock
-        self._is_lasting = is_lasting
+        self._may_cache_for_ever = may_cache_for_ever
 
-    def month(self, text: str) -> Month:
+    def parse_month(self, text: str) -> Month:
         """Parse the requested month. Raises ParameterError, NotServed."""
         return Month.parse(text, self._market, int(self._clock.now()))
 
-    def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
+    def read_answer(self, month: Month, resolution: str, coding: Coding) -> Representation:
         """Return the answer with a month's prices. Raises StoreError."""
         now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
         answer = _history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
         # `_are_confirmed` is called after `_read`, so that the check covers every price in the answer.
-        is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
+        is_unchanging = self._may_cache_for_ever and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
             body,
             coding,
             tag=opaque_tag(body),
-            cache_control=_UNCHANGING if is_unchanging else cache_control(now, RESOLUTIONS[resolution]),
+            cache_control=_CACHE_FOR_EVER if is_unchanging else cache_control(now, RESOLUTIONS[resolution]),
         )
 
 
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     step_s = RESOLUTIONS[resolution]
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
-    settled, known_by_hour = within_hours(hours, prices.of(market.zone, step_s))
+    settled, priced_by_hour = prices_within_hours(hours, prices.of(market.zone, step_s))
     items = [
-        HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=UNSET if step_s == HOUR_S else ts in known_by_hour)
+        HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour)
         for ts, price in settled.items()
     ]
     return HistoryResponse(

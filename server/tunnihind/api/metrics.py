@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from tunnihind import __version__
-from tunnihind.api.health import awaits_tomorrow, judge, publication_is_late
+from tunnihind.api.health import awaits_tomorrow, judge_readiness, publication_is_late
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -19,7 +19,7 @@ _DURATION_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.0
 _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0)
 
 
-class Served(Collector):
+class ServedDataCollector(Collector):
     """Collects metrics of the served data, of the server's troubles, and of the answers made from the data."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
@@ -29,21 +29,21 @@ class Served(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics. Zones without data are left out."""
         now = int(self._clock.now())
-        there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
-        yield from _ages(there, now)
+        zones_data = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
+        yield from _age_metrics(zones_data, now)
         troubles = len([*self._snapshots[0].troubles])
         yield GaugeMetricFamily("tunnihind_troubles", "Reasons other than age for which /readyz fails.", troubles)
-        yield from _state(there, now)
+        yield from _version_and_lateness(zones_data, now)
         meaning = "Answers on prices and forecasts: `made` anew, or reused from `memory` within the same second."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
-        answers.add_metric(("made",), sum(snapshot.made for snapshot in self._snapshots))
-        answers.add_metric(("memory",), sum(snapshot.from_memory for snapshot in self._snapshots))
+        answers.add_metric(("made",), sum(snapshot.answers_made for snapshot in self._snapshots))
+        answers.add_metric(("memory",), sum(snapshot.answers_reused for snapshot in self._snapshots))
         yield answers
-        yield from _forecast(there)
+        yield from _forecast_metrics(zones_data)
 
 
-def _ages(there: Iterable[ServedData], now: int) -> Iterator[Metric]:
-    judged = {data.market.code: judge(data, now, pipeline_expected=False) for data in there}
+def _age_metrics(zones_data: Iterable[ServedData], now: int) -> Iterator[Metric]:
+    judged = {data.market.code: judge_readiness(data, now, pipeline_expected=False) for data in zones_data}
     for name, meaning, age in (
         ("settled_age", "Time since the newest settled hour ended. 0 if this hour is still to come.", "settled_age_s"),
         ("forecast_age", "Time since the served forecast was made.", "forecast_age_s"),
@@ -56,22 +56,22 @@ def _ages(there: Iterable[ServedData], now: int) -> Iterator[Metric]:
         yield from _unless_empty(family)
 
 
-def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
-    for data in there[:1]:
+def _version_and_lateness(zones_data: Sequence[ServedData], now: int) -> Iterator[Metric]:
+    for data in zones_data[:1]:
         if data.version.isdigit():
             meaning = "Number of the newest served change in the database, the same on all its servers."
             yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
-    for data in there:
+    for data in zones_data:
         late.add_metric((data.market.code,), int(awaits_tomorrow(data, now) and publication_is_late(data.market, now)))
     yield from _unless_empty(late)
 
 
-def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
+def _forecast_metrics(zones_data: Sequence[ServedData]) -> Iterator[Metric]:
     """Yield the tier of the newest run, and the scores of the forecasts over the last 30 delivery days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
-    for data in there:
+    for data in zones_data:
         if (run := data.hours.run) is not None:
             tier.add_metric((data.market.code, run.tier), 1.0)
     yield from _unless_empty(tier)
@@ -82,8 +82,8 @@ def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
     ):
         labels = ("zone", "days_ahead")
         family = GaugeMetricFamily(f"tunnihind_forecast_{name}", f"{meaning} Last 30 days.", labels=labels)
-        for data in there:
-            for window in (one for one in data.accuracy if one.days == _SCORED_DAYS):
+        for data in zones_data:
+            for window in (one for one in data.recent_scores if one.days == _SCORED_DAYS):
                 for lead, scores in window.by_days_ahead.items():
                     if scores.n:
                         family.add_metric((data.market.code, str(lead)), getattr(scores, figure))
@@ -161,7 +161,7 @@ class Metrics:
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
-    def show(self, *collectors: Collector) -> None:
+    def add_collectors(self, *collectors: Collector) -> None:
         """Add the metrics of other collectors."""
         for collector in collectors:
             self.registry.register(collector)

@@ -44,7 +44,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     before the period's start, exactly as issued. If `settings.full_horizon` is false, the forecast ends with the public
     window.
     """
-    series = data.of(step_s)
+    series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
     known = zip(settled.starts.tolist(), settled.eur_mwh.tolist(), strict=True)
     ahead = [(ts, said) for ts, said in periods_of_run(series.run) if ts > now] if series.run else []
@@ -52,7 +52,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     begun = sorted((ts, said) for ts, said in series.issued.items() if since <= ts < run_since)
     limit = None if settings.full_horizon else free_until(data.newest_settled, now)
     return ServedPeriods(
-        tuple(SettledPeriod(ts, price, ts in series.known_by_hour) for ts, price in known if not math.isnan(price)),
+        tuple(SettledPeriod(ts, price, ts in series.priced_by_hour) for ts, price in known if not math.isnan(price)),
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)

@@ -13,7 +13,7 @@ from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 
 _MAX_CLIENTS: Final = 10_000
-_UNLIMITED: Final = ("/healthz", "/readyz", "/metrics", "/static/{digest}/{name}")
+_UNLIMITED_PATHS: Final = ("/healthz", "/readyz", "/metrics", "/static/{digest}/{name}")
 """Routes that end with one of these paths have no limit. The routes of a further zone begin with the zone's name.
 
 The pages' files have no limit, because a browser's first visit loads up to twenty of them at once.
@@ -37,7 +37,7 @@ class TokenBuckets:
         self._max_clients = max_clients
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, client: str) -> float:
+    def take_token(self, client: str) -> float:
         """Take a token from the client's bucket. Return the seconds until the next token, or 0 if a token was taken."""
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
@@ -49,7 +49,7 @@ class TokenBuckets:
         return wait
 
 
-def client_of(request: web.Request, *, trust_proxy: bool) -> str:
+def client_address(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
     If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false or the last address
@@ -58,10 +58,10 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
-    return _counted(last) or _counted(peer) or peer
+    return _bucket_name(last) or _bucket_name(peer) or peer
 
 
-def _counted(text: str) -> str | None:
+def _bucket_name(text: str) -> str | None:
     """Return the name of the token bucket for an IP address, or None if `text` isn't an IP address."""
     try:
         address = ip_address(text)
@@ -73,18 +73,18 @@ def _counted(text: str) -> str | None:
     return str(address.ipv4_mapped or IPv6Network((int(address), _SITE_BITS), strict=False))
 
 
-def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
+def rate_limit_middleware(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
     """Return the middleware that answers 429 to a client without a token.
 
-    Each client gets `settings.rate_limit` tokens a second. Requests for the routes in `_UNLIMITED` need no token.
+    Each client gets `settings.rate_limit` tokens a second. Requests for the routes in `_UNLIMITED_PATHS` need no token.
     """
     buckets = TokenBuckets(settings.rate_limit, clock)
 
     @web.middleware
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
         resource = request.match_info.route.resource
-        if resource is None or not resource.canonical.endswith(_UNLIMITED):
-            wait = buckets.take(client_of(request, trust_proxy=settings.trust_proxy))
+        if resource is None or not resource.canonical.endswith(_UNLIMITED_PATHS):
+            wait = buckets.take_token(client_address(request, trust_proxy=settings.trust_proxy))
             if wait:
                 return problems.answer(429, fields={"Retry-After": str(math.ceil(wait))})
         return await handler(request)

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from secrets import token_hex
 from typing import Final
 
-FIELD: Final = "X-Request-Id"
+HEADER_FIELD: Final = "X-Request-Id"
 
 _VALID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
 """The accepted ids. They have no character that could end a log line or a field of a log line."""
@@ -19,7 +19,7 @@ _MADE_BYTES: Final = 8
 _CURRENT: Final = ContextVar("request_id", default="")
 
 
-def begin(given: Sequence[str]) -> str:
+def set_current_id(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
     `given` lists the ids in the request's header. If `given` is not exactly one valid id, make a new id.
@@ -29,12 +29,12 @@ def begin(given: Sequence[str]) -> str:
     return name
 
 
-def current() -> str:
+def current_id() -> str:
     """Return the id of the current request. If the request has no id yet, because its head is malformed, make one."""
-    return _CURRENT.get() or begin(())
+    return _CURRENT.get() or set_current_id(())
 
 
-def add_to(record: logging.LogRecord) -> bool:
+def add_id_to(record: logging.LogRecord) -> bool:
     """Add the request's id to a log record, for `logging.Handler.addFilter`. Outside a request, the id is empty."""
     record.request_id = _CURRENT.get()
     return True

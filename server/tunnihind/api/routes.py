@@ -11,29 +11,36 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from tunnihind.api.answers import DEFAULT_DAYS, MAX_DAYS, MIN_DAYS, history_days
-from tunnihind.api.feeds import PRICES, Feed, Reader
-from tunnihind.api.health import Troubles, as_problem, judge
+from tunnihind.api.answers import DEFAULT_HISTORY_DAYS, MAX_HISTORY_DAYS, MIN_HISTORY_DAYS, clamped_history_days
+from tunnihind.api.feeds import PRICE_KINDS, FeedFormat, FeedRequest
+from tunnihind.api.health import Troubles, judge_readiness, not_ready_problem
 from tunnihind.api.history import MONTH_ADVICE, MonthReader
 from tunnihind.api.http.headers import JSON, Coding, accepted_coding, headers, preflight_headers
 from tunnihind.api.http.problems import Problems, problem_answer
 from tunnihind.api.http.representation import Representation, reply
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Health
-from tunnihind.api.parameters import RESOLUTIONS, choice, optional, require_known, required, shown
+from tunnihind.api.parameters import (
+    RESOLUTIONS,
+    chosen_value,
+    optional_value,
+    quoted_value,
+    require_known_names,
+    required_value,
+)
 from tunnihind.api.score_table import FORMATS, ScoreTable
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
-MAX_READERS: Final = 2
+MAX_STORE_READERS: Final = 2
 """For each zone, at most this many requests read months from the store at a time, and as many read tables of scores."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
-def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
+def handler_without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
     """Handle requests for a resource that refuses query strings."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -45,41 +52,41 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     return handle
 
 
-def quarters(snapshot: Snapshot) -> Handler:
+def quarters_handler(snapshot: Snapshot) -> Handler:
     """Handle `GET /api/v1/quarters`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        days = history_days(_days(request, least=0, default=0), least=0)
+        days = clamped_history_days(_requested_days(request, least=0, default=0), least=0)
         return reply(request, snapshot.quarters(days, accepted_coding(request)))
 
     return handle
 
 
-def series(snapshot: Snapshot) -> Handler:
+def series_handler(snapshot: Snapshot) -> Handler:
     """Handle `GET /api/series`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        days = history_days(_days(request, least=MIN_DAYS, default=DEFAULT_DAYS))
+        days = clamped_history_days(_requested_days(request, least=MIN_HISTORY_DAYS, default=DEFAULT_HISTORY_DAYS))
         return reply(request, snapshot.series(days, accepted_coding(request)))
 
     return handle
 
 
-def _days(request: web.Request, *, least: int, default: int) -> int:
+def _requested_days(request: web.Request, *, least: int, default: int) -> int:
     """Return the requested number of days of history. Raises ParameterError unless `days` is one or two digits."""
-    given = optional(request.query, "days")
+    given = optional_value(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
-        raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
+        raise ParameterError(f"`days` is {quoted_value(given)}: give one or two digits, {least} to {MAX_HISTORY_DAYS}.")
     return default if given is None else int(given)
 
 
-def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for the format `reader`. Parameters other than `resolution` and `price` are refused."""
+def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat) -> Handler:
+    """Handle `GET /api/feeds/…` for one format. Parameters other than `resolution` and `price` are refused."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        require_known(request.query, ("resolution", "price"))
-        resolution = choice(request.query, "resolution", RESOLUTIONS)
-        wanted = Feed(reader, RESOLUTIONS[resolution], choice(request.query, "price", PRICES))
+        require_known_names(request.query, ("resolution", "price"))
+        resolution = chosen_value(request.query, "resolution", RESOLUTIONS)
+        wanted = FeedRequest(feed_format, RESOLUTIONS[resolution], chosen_value(request.query, "price", PRICE_KINDS))
         try:
             return reply(request, snapshot.feed(wanted, accepted_coding(request)))
         except NoPriceAhead as error:
@@ -89,54 +96,58 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Reads from the store in threads, for at most `MAX_READERS` requests at a time."""
+    """Reads from the store in threads, for at most `MAX_STORE_READERS` requests at a time."""
 
-    def __init__(self, problems: Problems, what: str, of: str) -> None:
+    def __init__(self, problems: Problems, documents: str, contents: str) -> None:
         self._problems = problems
-        self._what = what
-        self._of = of
-        self._turns = asyncio.Semaphore(MAX_READERS)
+        self._documents = documents
+        self._contents = contents
+        self._turns = asyncio.Semaphore(MAX_STORE_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`. If `MAX_READERS` requests are reading, or reading fails, answer 503."""
+        """Answer with the result of `read`.
+
+        If `MAX_STORE_READERS` requests are already reading, or if reading fails, answer 503.
+        """
         if self._turns.locked():
-            detail = f"Too many {self._what} are being read: try again."
+            detail = f"Too many {self._documents} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
         try:
             async with self._turns:
                 return reply(request, await asyncio.to_thread(read, accepted_coding(request)))
         except StoreError as error:
-            detail = f"No {self._of} can be read: {error.reason}."
+            detail = f"No {self._contents} can be read: {error.reason}."
             return self._problems.answer(503, detail, fields={"Retry-After": "5"})
 
 
-def history(months: MonthReader, problems: Problems) -> Handler:
+def history_handler(months: MonthReader, problems: Problems) -> Handler:
     """Handle `GET /api/v1/history`."""
     readers = _StoreReaders(problems, "months", "prices")
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        require_known(request.query, ("month", "resolution"))
-        month = months.month(required(request.query, "month", MONTH_ADVICE))
-        resolution = choice(request.query, "resolution", RESOLUTIONS)
-        return await readers.reply(request, partial(months.read, month, resolution))
+        require_known_names(request.query, ("month", "resolution"))
+        month = months.parse_month(required_value(request.query, "month", MONTH_ADVICE))
+        resolution = chosen_value(request.query, "resolution", RESOLUTIONS)
+        return await readers.reply(request, partial(months.read_answer, month, resolution))
 
     return handle
 
 
-def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
+def accuracy_handler(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
     """Handle `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
     readers = _StoreReaders(problems, "tables", "scores")
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        form, span = choice(request.query, "format", FORMATS), scores.span(optional(request.query, "year"))
+        form = chosen_value(request.query, "format", FORMATS)
+        issue_days = scores.issue_day_range(optional_value(request.query, "year"))
         if form == "json":
             return reply(request, snapshot.accuracy(accepted_coding(request)))
-        return await readers.reply(request, partial(scores.read, span))
+        return await readers.reply(request, partial(scores.read_answer, issue_days))
 
     return handle
 
 
-def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
+def fixed_answer_handler(representations: Callable[[Coding], Representation]) -> Handler:
     """Handle requests for a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -145,7 +156,7 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
     return handle
 
 
-def redirect(name: str) -> Handler:
+def redirect_handler(name: str) -> Handler:
     """Redirect a zone's address to the same address with a final slash, which the pages' relative addresses need."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -156,17 +167,17 @@ def redirect(name: str) -> Handler:
     return handle
 
 
-async def not_yet(_request: web.Request) -> web.Response:
+async def refuse_before_first_read(_request: web.Request) -> web.Response:
     """Raise StoreError, because the database has not been read yet."""
     raise StoreError("nothing has been read from the store yet")
 
 
-async def preflight(_request: web.Request) -> web.Response:
+async def answer_preflight(_request: web.Request) -> web.Response:
     """Answer OPTIONS. Web pages of any origin may read all resources."""
     return web.Response(status=204, headers=preflight_headers())
 
 
-def healthz(troubles: Troubles, problems: Problems) -> Handler:
+def healthz_handler(troubles: Troubles, problems: Problems) -> Handler:
     """Handle `GET /healthz`. If the server must be restarted, answer 503."""
 
     async def handle(_request: web.Request) -> web.Response:
@@ -177,36 +188,36 @@ def healthz(troubles: Troubles, problems: Problems) -> Handler:
     return handle
 
 
-def readyz(
+def readyz_handler(
     snapshot: Snapshot,
     clock: Clock,
     problems: Problems,
     *,
     pipeline_expected: bool,
-    only_passes_on: bool,
+    only_serves: bool,
     stopping: asyncio.Event,
 ) -> Handler:
     """Handle `GET /readyz`. If the server isn't ready, answer 503."""
 
     async def handle(_request: web.Request) -> web.Response:
-        readiness = judge(
-            snapshot.data_so_far,
+        readiness = judge_readiness(
+            snapshot.data_or_empty,
             int(clock.now()),
             pipeline_expected=pipeline_expected,
             troubles=snapshot.troubles,
             warnings=snapshot.troubles.warnings.values(),
-            only_passes_on=only_passes_on or snapshot.troubles.another_keeps_data_fresh,
+            only_serves=only_serves or snapshot.troubles.another_keeps_data_fresh,
             is_stopping=stopping.is_set(),
         )
         if not readiness.ready:
-            return problem_answer(as_problem(readiness, problems))
+            return problem_answer(not_ready_problem(readiness, problems))
         body = msgspec.json.encode(readiness)
         return web.Response(body=body, headers=headers("no-store", content_type=JSON))
 
     return handle
 
 
-def exposition(metrics: Metrics) -> Handler:
+def metrics_handler(metrics: Metrics) -> Handler:
     """Handle `GET /metrics`."""
 
     async def handle(_request: web.Request) -> web.Response:

@@ -1,6 +1,6 @@
 """`GET /api/v1/scenarios`: equally likely price paths over the hours of the forecast."""
 
-from tunnihind.api.answers import heading, settled_hours
+from tunnihind.api.answers import common_fields, settled_hours
 from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS
@@ -16,7 +16,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
     ts, paths = _served_paths(data, now, settings)
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
     return ScenariosResponse(
-        **heading(data, now, settings),
+        **common_fields(data, now, settings),
         probability=1 / SCENARIOS,
         day_ahead=settled_hours(data, now, settings),
         ts=ts,

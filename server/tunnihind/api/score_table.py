@@ -13,7 +13,7 @@ from typing import Final
 
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
-from tunnihind.api.parameters import shown
+from tunnihind.api.parameters import quoted_value
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
@@ -26,18 +26,18 @@ FORMATS: Final = ("json", "csv")
 """The values of `format`, the default first."""
 
 FIRST_YEAR: Final = 2021
-DEFAULT_DAYS: Final = 366
+DEFAULT_ISSUE_DAYS: Final = 366
 """If a request names no year, the table covers this many issue days up to today."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
-_BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
+_SAVING_PREFIXES: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
 """How the names of the columns with savings begin, in the order of the fields of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
     *("mae", "baselineMae", "sevenDayMeanMae", "coverage80", "below10", "above90", "pinball", "winkler80", "width"),
-    *(f"{by}{hours}h" for hours in PLAN_HOURS for by in _BY),
-    *(f"{by}Week{WEEK_PLAN_HOURS}h" for by in _BY),
+    *(f"{by}{hours}h" for hours in PLAN_HOURS for by in _SAVING_PREFIXES),
+    *(f"{by}Week{WEEK_PLAN_HOURS}h" for by in _SAVING_PREFIXES),
 )
 """The first row of the table."""
 
@@ -54,38 +54,40 @@ class ScoreTable:
         self._read = read
         self._clock = clock
 
-    def span(self, year: str | None) -> tuple[date, date]:
+    def issue_day_range(self, year: str | None) -> tuple[date, date]:
         """Return the first and the last issue day of the requested table.
 
         Raises ParameterError if `year` isn't four digits, and NotServed if there is no table of that year.
         """
         today = self._market.local_time(self._clock.now()).date()
         if year is None:
-            return today - timedelta(days=DEFAULT_DAYS - 1), today
-        advice = f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_DAYS} days"
+            return today - timedelta(days=DEFAULT_ISSUE_DAYS - 1), today
+        advice = (
+            f"give a year from {FIRST_YEAR} to {today.year}, or leave it out for the last {DEFAULT_ISSUE_DAYS} days"
+        )
         if not _YEAR.fullmatch(year):
-            raise ParameterError(f"`year` is {shown(year)}: {advice}.")
+            raise ParameterError(f"`year` is {quoted_value(year)}: {advice}.")
         if not FIRST_YEAR <= int(year) <= today.year:
             raise NotServed(f"`year` is {year}: {advice}.")
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
-    def read(self, span: tuple[date, date], coding: Coding) -> Representation:
-        """Return the table of scores from the first to the last issue day of `span`. Raises StoreError."""
+    def read_answer(self, issue_days: tuple[date, date], coding: Coding) -> Representation:
+        """Return the table of scores from the first to the last issue day of `issue_days`. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
-        body = table(self._read(*span))
+        body = scores_csv(self._read(*issue_days))
         return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
 
 
-def table(days: Iterable[DayScores]) -> bytes:
+def scores_csv(days: Iterable[DayScores]) -> bytes:
     """Return scores as CSV. The first row names the columns. If a score is unknown, its cell is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(map(_cells, days))
+    writer.writerows(map(_row_cells, days))
     return stream.getvalue().encode()
 
 
-def _cells(day: DayScores) -> list[str]:
+def _row_cells(day: DayScores) -> list[str]:
     scores = day.scores
     plans = [*(day.plans.get(hours) for hours in PLAN_HOURS), day.week]
     return [
@@ -97,17 +99,17 @@ def _cells(day: DayScores) -> list[str]:
             day.tier,
             str(scores.n),
         ),
-        *(_number(error, 2) for error in (scores.mae, scores.baseline_mae, day.seven_day_mean_mae)),
-        *(_number(share, 4) for share in (scores.coverage80, scores.below10, scores.above90)),
-        *(_number(error, 2) for error in (scores.pinball, scores.winkler80, scores.width)),
-        *(cell for plan in plans for cell in _savings(plan)),
+        *(_number_cell(error, 2) for error in (scores.mae, scores.baseline_mae, day.seven_day_mean_mae)),
+        *(_number_cell(share, 4) for share in (scores.coverage80, scores.below10, scores.above90)),
+        *(_number_cell(error, 2) for error in (scores.pinball, scores.winkler80, scores.width)),
+        *(cell for plan in plans for cell in _saving_cells(plan)),
     ]
 
 
-def _savings(plan: Savings | None) -> list[str]:
-    return [""] * len(_BY) if plan is None else [_number(saved, 2) for saved in plan]
+def _saving_cells(plan: Savings | None) -> list[str]:
+    return [""] * len(_SAVING_PREFIXES) if plan is None else [_number_cell(saved, 2) for saved in plan]
 
 
-def _number(value: float, decimals: int) -> str:
+def _number_cell(value: float, decimals: int) -> str:
     """Return a number as a string. NaN becomes an empty string, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -45,20 +45,20 @@ class ServedSeries:
 
     `settled` contains the unrounded known prices from 30 days ago on. If all known prices are older than 30 days,
     `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
-    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. `issued` maps each
+    `priced_by_hour` contains the starts of the quarters for which only the hour's price is known. `issued` maps each
     period to the newest forecast that was made in the last 15 days and before the period began. `run` is the newest
     run. If a run of hours has no matching run of quarters, each quarter gets the percentiles of its hour. `backtest` is
     the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
-    known_by_hour: frozenset[int] = frozenset()
+    priced_by_hour: frozenset[int] = frozenset()
     issued: Mapping[int, Percentiles] = field(default_factory=dict)
     run: Run | None = None
     backtest: BacktestScore | None = None
 
 
-_STEPS: Final = (0.2, 0.4, 0.6, 0.8)
+_SCALE_LEVELS: Final = (0.2, 0.4, 0.6, 0.8)
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class ServedData:
     """The data from which answers about a market are made, as read from the store at one moment.
 
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
-    the newest hourly run. If the newest run has no paths, `scenarios` is None. `accuracy` contains the forecasts'
-    scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month.
+    the newest hourly run. If the newest run has no paths, `scenarios` is None. `recent_scores` contains the forecasts'
+    scores over the last 7, 30 and 90 delivery days. `monthly_scores` contains the forecasts' scores by month.
 
     `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
     prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
@@ -83,19 +83,19 @@ class ServedData:
     change_id: str = ""
     scenarios: Scenarios | None = None
     last_refresh: int | None = None
-    accuracy: tuple[WindowScores, ...] = ()
-    months: ScoresByMonth = NO_SCORES_BY_MONTH
+    recent_scores: tuple[WindowScores, ...] = ()
+    monthly_scores: ScoresByMonth = NO_SCORES_BY_MONTH
     held: tuple[Witness, ...] = ()
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
-    def of(self, step_s: int) -> ServedSeries:
+    def at_step(self, step_s: int) -> ServedSeries:
         """Return the data for periods of `step_s` seconds. If there are none, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
     def hours(self) -> ServedSeries:
         """The served hourly prices and forecasts."""
-        return self.of(HOUR_S)
+        return self.at_step(HOUR_S)
 
     @property
     def made_at(self) -> int | None:
@@ -111,7 +111,9 @@ class ServedData:
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
-        return tuple(market_price(bound) for bound in np.quantile(known, _STEPS).tolist()) if known.size > 1 else ()
+        return (
+            tuple(market_price(bound) for bound in np.quantile(known, _SCALE_LEVELS).tolist()) if known.size > 1 else ()
+        )
 
     @property
     def newest_settled(self) -> int | None:
@@ -119,28 +121,30 @@ class ServedData:
         return self.hours.settled.newest_ts
 
 
-_NAMED_DAYS: Final = 2
+_LISTED_DAYS: Final = 2
 """Held-back and unconfirmed prices of this many past days are listed, because the pipeline usually requests the prices
 of these days again."""
 
-HISTORY_S: Final = 15 * DAY_S
+RUN_HISTORY_S: Final = 15 * DAY_S
 """Runs made in this many past seconds are read, because answers contain up to 14 days of past forecasts."""
-_PRICES_S: Final = 30 * DAY_S
+_PRICE_HISTORY_S: Final = 30 * DAY_S
 """Settled prices of this many past seconds are read, for the colour scale."""
 
 
-CLOCKS_DIFFER_S: Final = 300
+MAX_CLOCK_DIFFERENCE_S: Final = 300
 """The clocks of two servers may differ by this many seconds. Forecasts from further in the future are not read, because
 the clock of their server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read a market's data as of `now` (unix seconds). Raises StoreError."""
-    made_until = now + CLOCKS_DIFFER_S
+    made_until = now + MAX_CLOCK_DIFFERENCE_S
     version = str(store.state.version())
-    zone, since = market.zone, floor_hour(now) - HISTORY_S
+    zone, since = market.zone, floor_hour(now) - RUN_HISTORY_S
     newest = store.prices.newest(zone) or since
-    prices = store.prices.read_archive(min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)).everything()
+    prices = store.prices.read_archive(
+        min(floor_hour(now) - _PRICE_HISTORY_S, newest - DAY_S), zones=(zone,)
+    ).everything()
     hours = SeriesKey(zone, HOUR_S)
     runs = store.runs.since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)
@@ -148,10 +152,10 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     series = {}
     for step_s in STEPS:
         kept = runs if step_s == HOUR_S else store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
-        newest_run = of_step([run], kept, step_s)[0] if run else None
-        issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
-        series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
-    named_from = delivery_day(now) - timedelta(days=_NAMED_DAYS)
+        newest_run = runs_at_step([run], kept, step_s)[0] if run else None
+        issued, backtest = issued_forecasts(runs_at_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
+        series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
+    named_from = delivery_day(now) - timedelta(days=_LISTED_DAYS)
     return ServedData(
         version=version,
         market=market,
@@ -159,8 +163,8 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         change_id=store.state.change_id(),
         scenarios=_scenarios_of(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
-        accuracy=store.scores.windows(zone),
-        months=store.scores.months(zone),
+        recent_scores=store.scores.windows(zone),
+        monthly_scores=store.scores.months(zone),
         held=tuple(store.witnesses.held(named_from)),
         unconfirmed=store.unconfirmed(day_start(named_from)),
     )
@@ -174,25 +178,25 @@ def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | N
 class SettledPrices(NamedTuple):
     """Settled prices, either by hours or by quarters.
 
-    `known_by_hour` contains the starts of the quarters for which only the hour's price is known.
+    `priced_by_hour` contains the starts of the quarters for which only the hour's price is known.
     """
 
     prices: PriceSeries
-    known_by_hour: frozenset[int]
+    priced_by_hour: frozenset[int]
 
 
-def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
+def settled_prices(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
     """Return the settled prices that answers at `now` need.
 
     The newest settled price is always included, because its time determines the end of the public window.
     """
     hours = prices.of(zone)
-    newest, since = hours.newest_ts, floor_hour(now) - _PRICES_S
+    newest, since = hours.newest_ts, floor_hour(now) - _PRICE_HISTORY_S
     start_ts = since if newest is None else min(since, newest)
-    return within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
+    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
 
 
-def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
+def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Split the settled `hours` into periods as long as those of `prices`, and return each period's price.
 
     `hours` and `prices` must come from the same `PriceHistory`. If the prices of all periods of an hour are known, each
@@ -208,7 +212,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     return SettledPrices(settled, frozenset(settled.starts[only_hour].tolist()))
 
 
-def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
+def runs_at_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
     `kept` are the stored runs with periods of `step_s` seconds. If no run in `kept` matches an hourly run, make a run
@@ -222,7 +226,7 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.flat(step_s) for run in runs]
 
 
-def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
+def issued_forecasts(runs: Iterable[Run]) -> dict[int, Percentiles]:
     """For each period, return the newest forecast made before the period began, as issued.
 
     All runs must have the same step.

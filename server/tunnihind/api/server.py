@@ -23,7 +23,7 @@ from aiohttp.web_log import AccessLogger
 
 from tunnihind.api import request_id
 from tunnihind.api.http.problems import Problems
-from tunnihind.api.http.representation import last_answer
+from tunnihind.api.http.representation import closing_response
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import NotServed, ParameterError, StoreError
 
@@ -31,26 +31,26 @@ _LOG = logging.getLogger(__name__)
 
 type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-METRICS: Final = web.AppKey("metrics", Metrics)
-PROBLEMS: Final = web.AppKey("problems", Problems)
-STOPPING: Final = web.AppKey("stopping", asyncio.Event)
+METRICS_KEY: Final = web.AppKey("metrics", Metrics)
+PROBLEMS_KEY: Final = web.AppKey("problems", Problems)
+STOPPING_KEY: Final = web.AppKey("stopping", asyncio.Event)
 """Set when the server has to stop. After that, each answer closes its connection."""
 
-_HEAD_S: Final = 10.0
+_HEAD_TIMEOUT_S: Final = 10.0
 """A request's head must arrive within this many seconds. For the first request of a connection, the time begins when
 the connection opens. For a later request, the time begins when the first bytes of the head arrive."""
 MAX_CONNECTIONS: Final = 20_000
 """The default and largest limit on open connections. An idle connection takes some 10 kB of memory."""
 
-_ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
+_ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.HEADER_FIELD}}}o %Tf"
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
-_CLOSED_AT_ONCE: Final = 20
+_CLOSE_ONE_IN: Final = 20
 """If there are too many connections, about one in 20 is closed at once, because each choice sorts all connections."""
 
 
 class Runner(web.AppRunner):
-    """Runs an application, which must have the keys `METRICS`, `PROBLEMS` and `STOPPING`."""
+    """Runs an application, which must have the keys `METRICS_KEY`, `PROBLEMS_KEY` and `STOPPING_KEY`."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class Runner(web.AppRunner):
 
     async def _make_server(self) -> web.Server:
         server = await super()._make_server()
-        problems = self.app[PROBLEMS]
+        problems = self.app[PROBLEMS_KEY]
         return _Server(
-            _wrapped(server.request_handler, problems, self.app[METRICS], self.app[STOPPING]),
+            _handler_with_problems(server.request_handler, problems, self.app[METRICS_KEY], self.app[STOPPING_KEY]),
             problems,
             most_connections=self._most_connections,
             request_factory=server.request_factory,
@@ -74,12 +74,14 @@ class Runner(web.AppRunner):
         )
 
 
-def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event) -> RequestHandler:
+def _handler_with_problems(
+    handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event
+) -> RequestHandler:
     """Return a handler that turns errors into problem answers, counts requests and gives each request an id."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         started = perf_counter()
-        name = request_id.begin(request.headers.getall(request_id.FIELD, ()))
+        name = request_id.set_current_id(request.headers.getall(request_id.HEADER_FIELD, ()))
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -94,9 +96,9 @@ def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stop
             _LOG.exception("%s %s failed", request.method, request.path)
             response = problems.answer(500)
         if stopping.is_set():
-            response = last_answer(response)
-        response.headers[request_id.FIELD] = name
-        metrics.count_request(_route(request), response.status, perf_counter() - started)
+            response = closing_response(response)
+        response.headers[request_id.HEADER_FIELD] = name
+        metrics.count_request(_route_name(request), response.status, perf_counter() - started)
         return response
 
     return handle
@@ -108,7 +110,7 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 
 
-def _route(request: web.BaseRequest) -> str:
+def _route_name(request: web.BaseRequest) -> str:
     """Return the name of a request's route. All unknown paths share one name, so that the metrics stay small."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
@@ -133,17 +135,17 @@ class _Server(web.Server):
     def __call__(self) -> web.RequestHandler:
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
-    def opened(self, connection: _Protocol) -> None:
+    def add_connection(self, connection: _Protocol) -> None:
         """Add a connection. If there are too many connections, first close the least useful connections."""
         if len(self._open) >= self._most_connections:
-            found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
+            found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSE_ONE_IN]
             _LOG.debug("%d connections are open, which is too many: closing %d of them", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
                 one.abort()
         self._open.add(connection)
 
-    def closed(self, connection: _Protocol) -> None:
+    def remove_connection(self, connection: _Protocol) -> None:
         """Remove a connection."""
         self._open.discard(connection)
 
@@ -174,13 +176,13 @@ class _Protocol(web.RequestHandler):
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._server.opened(self)
+        self._server.add_connection(self)
         super().connection_made(transport)
-        self._head_timer = self._loop.call_later(_HEAD_S, self.abort)
+        self._head_timer = self._loop.call_later(_HEAD_TIMEOUT_S, self.abort)
 
     @override
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._server.closed(self)
+        self._server.remove_connection(self)
         self._stop_head_timer()
         super().connection_lost(exc)
 
@@ -192,7 +194,7 @@ class _Protocol(web.RequestHandler):
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
             # No request is being handled, so the received bytes belong to the head of the next request.
-            self._head_timer = self._loop.call_later(_HEAD_S, self.abort)
+            self._head_timer = self._loop.call_later(_HEAD_TIMEOUT_S, self.abort)
 
     def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
@@ -212,7 +214,7 @@ class _Protocol(web.RequestHandler):
         """
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun: it can't become an error any more")
-        name = request_id.current()
+        name = request_id.current_id()
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
@@ -220,6 +222,6 @@ class _Protocol(web.RequestHandler):
             # Anybody can send malformed requests, so they are logged only for debugging.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
-        response.headers[request_id.FIELD] = name
+        response.headers[request_id.HEADER_FIELD] = name
         response.force_close()
         return response

@@ -14,7 +14,7 @@ import msgspec
 from tunnihind import __version__
 from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, quarters_response, series_response
-from tunnihind.api.feeds import Feed, FeedAnswer, feed_answer
+from tunnihind.api.feeds import FeedAnswer, FeedRequest, feed_answer
 from tunnihind.api.health import Troubles
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
@@ -27,7 +27,7 @@ from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
 
-type Answer = Callable[[ServedData, int, Settings], object]
+type AnswerMaker = Callable[[ServedData, int, Settings], object]
 """Makes the content of an answer from the data, an instant in unix seconds, and the settings."""
 
 
@@ -54,10 +54,10 @@ class Snapshot:
         self._data: ServedData | None = None
         self._second = 0
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
-        self._ready: dict[tuple[Hashable, Coding], Representation] = {}
-        self.made = 0
+        self._representations: dict[tuple[Hashable, Coding], Representation] = {}
+        self.answers_made = 0
         """The number of answers that were made so far."""
-        self.from_memory = 0
+        self.answers_reused = 0
         """The number of answers that were used again so far."""
 
     @property
@@ -69,75 +69,77 @@ class Snapshot:
 
     @property
     def has_data(self) -> bool:
-        """True once `show` has been called."""
+        """True once `replace_data` has been called."""
         return self._data is not None
 
     @property
-    def data_so_far(self) -> ServedData:
+    def data_or_empty(self) -> ServedData:
         """The served data. Before the store has been read, the data are empty."""
         return self._data or ServedData("nothing", self.market)
 
-    def show(self, data: ServedData) -> None:
+    def replace_data(self, data: ServedData) -> None:
         """Make all answers from `data` from now on."""
         self._data = data
-        self._forget()
+        self._forget_answers()
 
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError."""
-        return self._current("forecast", coding, forecast_response)
+        return self._current_answer("forecast", coding, forecast_response)
 
     def quarters(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history. Raises StoreError."""
-        return self._current(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
+        return self._current_answer(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
     def scenarios(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError."""
-        return self._current("scenarios", coding, scenarios_response)
+        return self._current_answer("scenarios", coding, scenarios_response)
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series` with 2 to 14 `days` of history. Raises StoreError."""
-        return self._current(days, coding, partial(series_response, days=days))
+        return self._current_answer(days, coding, partial(series_response, days=days))
 
-    def feed(self, feed: Feed, coding: Coding) -> Representation:
+    def feed(self, feed: FeedRequest, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError, NoPriceAhead."""
-        return self._current(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
+        return self._current_answer(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError."""
-        return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
+        return self._current_answer("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
-    def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
+    def _current_answer(
+        self, resource: Hashable, coding: Coding, answer: AnswerMaker, *, step_s: int = HOUR_S
+    ) -> Representation:
         """Return a resource's answer for the current second, from memory or made by `answer`. Raises StoreError."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
-            self._forget()
-        ready = self._ready.get((resource, coding))
+            self._forget_answers()
+        ready = self._representations.get((resource, coding))
         if ready is not None:
-            self.from_memory += 1
+            self.answers_reused += 1
         else:
             if resource not in self._bodies:
                 made = answer(self.data, self._second, self.settings)
                 content, fields = made if isinstance(made, FeedAnswer) else (made, {})
                 self._bodies[resource] = msgspec.json.encode(content), fields
             body, fields = self._bodies[resource]
-            ready = self._ready[resource, coding] = represent(
+            ready = self._representations[resource, coding] = represent(
                 body,
                 coding,
-                tag=self._tag(resource, step_s),
+                tag=self._entity_tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
                 # Even in a rehearsal, Date is the machine's time, because caches compare this time with their clocks.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
-            self.made += 1
+            self.answers_made += 1
         return ready
 
-    def _forget(self) -> None:
+    def _forget_answers(self) -> None:
         self._bodies.clear()
-        self._ready.clear()
+        self._representations.clear()
 
-    def _tag(self, resource: Hashable, step_s: int) -> str:
+    def _entity_tag(self, resource: Hashable, step_s: int) -> str:
         """Return an entity tag that changes with the data, and when a new period of `step_s` seconds begins."""
         settings = self.settings
         period = self._second - self._second % step_s

@@ -28,7 +28,7 @@ _ACCESS_FIELDS: Final = {
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error. `level` is `debug`, `info`, `warning` or `error`, and `style` is `text` or `json`."""
     handler = _handler(style)
-    handler.addFilter(request_id.add_to)
+    handler.addFilter(request_id.add_id_to)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

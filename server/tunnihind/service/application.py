@@ -13,17 +13,17 @@ from msgspec.structs import replace
 
 from tunnihind import __version__
 from tunnihind.api import routes
-from tunnihind.api.feeds import READERS
+from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.history import AreConfirmed, MonthReader, ReadPrices
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.problems import Problems
-from tunnihind.api.http.representation import Representation, unchanging
-from tunnihind.api.metrics import Metrics, Served
+from tunnihind.api.http.representation import Representation, fixed_representations
+from tunnihind.api.metrics import Metrics, ServedDataCollector
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
-from tunnihind.api.rate_limit import limit_rate
+from tunnihind.api.rate_limit import rate_limit_middleware
 from tunnihind.api.score_table import ReadScores, ScoreTable
-from tunnihind.api.server import METRICS, PROBLEMS, STOPPING
+from tunnihind.api.server import METRICS_KEY, PROBLEMS_KEY, STOPPING_KEY
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.market import Market, vat_rate_at
@@ -78,30 +78,30 @@ def create_app(
     set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
-    metrics.show(Served([zone.snapshot for zone in zones], clock))
+    metrics.add_collectors(ServedDataCollector([zone.snapshot for zone in zones], clock))
     problems = Problems(settings.base_url)
-    limits = [limit_rate(settings, clock, problems)] if settings.rate_limit else []
+    limits = [rate_limit_middleware(settings, clock, problems)] if settings.rate_limit else []
     root = Site.of(settings, zones[0].snapshot.market.zone)
     app = web.Application(middlewares=[*limits, missing_page(root, mode)])
-    app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
+    app[METRICS_KEY], app[PROBLEMS_KEY], app[STOPPING_KEY] = metrics, problems, stopping or asyncio.Event()
     handlers: dict[str, Handler] = {}
     for zone in zones:
         site = Site.of(settings, zone.snapshot.market.zone)
         path = settings.path_of(site.zone)
         if path:
-            handlers[path] = routes.redirect(site.zone)
+            handlers[path] = routes.redirect_handler(site.zone)
         of_zone = {
             **_resource_handlers(
-                zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]
+                zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING_KEY]
             ),
             **_document_handlers(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
-        handlers["/metrics"] = routes.exposition(metrics)
+        handlers["/metrics"] = routes.metrics_handler(metrics)
     for path, handler in handlers.items():
         app.router.add_get(path, handler)
-        app.router.add_options(path, routes.preflight)
+        app.router.add_options(path, routes.answer_preflight)
     return app
 
 
@@ -111,22 +111,29 @@ def _resource_handlers(
     """Return the handlers of a zone's resources by path, except those of `_document_handlers`."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
     problems = Problems(settings.base_url)
-    months = MonthReader(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
+    months = MonthReader(
+        snapshot.market, zone.read_prices, zone.are_confirmed, clock, may_cache_for_ever=mode == "live"
+    )
     return {
-        "/api/v1/forecast": routes.without_query(snapshot.forecast, problems),
-        "/api/v1/quarters": routes.quarters(snapshot),
-        "/api/v1/scenarios": routes.without_query(snapshot.scenarios, problems),
-        "/api/series": routes.series(snapshot),
-        "/api/v1/accuracy": routes.accuracy(snapshot, ScoreTable(snapshot.market, zone.read_scores, clock), problems),
-        "/api/v1/history": routes.history(months, problems),
-        **{f"/api/feeds/{reader}": routes.feed(snapshot, problems, reader) for reader in READERS},
-        "/healthz": routes.healthz(snapshot.troubles, problems),
-        "/readyz": routes.readyz(
+        "/api/v1/forecast": routes.handler_without_query(snapshot.forecast, problems),
+        "/api/v1/quarters": routes.quarters_handler(snapshot),
+        "/api/v1/scenarios": routes.handler_without_query(snapshot.scenarios, problems),
+        "/api/series": routes.series_handler(snapshot),
+        "/api/v1/accuracy": routes.accuracy_handler(
+            snapshot, ScoreTable(snapshot.market, zone.read_scores, clock), problems
+        ),
+        "/api/v1/history": routes.history_handler(months, problems),
+        **{
+            f"/api/feeds/{feed_format}": routes.feed_handler(snapshot, problems, feed_format)
+            for feed_format in FEED_FORMATS
+        },
+        "/healthz": routes.healthz_handler(snapshot.troubles, problems),
+        "/readyz": routes.readyz_handler(
             snapshot,
             clock,
             problems,
             pipeline_expected=pipeline_expected,
-            only_passes_on=mode == "live" and not pipeline_expected,
+            only_serves=mode == "live" and not pipeline_expected,
             stopping=stopping,
         ),
         "/": dashboard_handler(
@@ -147,8 +154,10 @@ def _document_handlers(
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
     return {
-        "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
-        "/api/about": routes.not_yet if about is None else routes.ready_made(_about_with_scale(about, snapshot)),
+        "/api/openapi.json": routes.fixed_answer_handler(fixed_representations(msgspec.json.encode(document))),
+        "/api/about": routes.refuse_before_first_read
+        if about is None
+        else routes.fixed_answer_handler(_about_with_scale(about, snapshot)),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
 
@@ -158,10 +167,10 @@ def _about_with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Re
 
     @lru_cache(maxsize=1)
     def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
-        return unchanging(msgspec.json.encode(replace(about, price_scale=[*scale])))
+        return fixed_representations(msgspec.json.encode(replace(about, price_scale=[*scale])))
 
     def of(coding: Coding) -> Representation:
-        return made(snapshot.data_so_far.price_scale)(coding)
+        return made(snapshot.data_or_empty.price_scale)(coding)
 
     return of
 

@@ -66,7 +66,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                 sources = configured_sources(settings, session, clock)
                 pipeline = _make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.report_store_change)
-                metrics.show(LeaseCollector(runner))
+                metrics.add_collectors(LeaseCollector(runner))
                 async with background(runner.run()):
                     await wait_until_stopped(stopping)
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from tunnihind.api.served_data import HISTORY_S, ServedData, ServedSeries, as_issued, of_step, served
+from tunnihind.api.served_data import (
+    RUN_HISTORY_S,
+    ServedData,
+    ServedSeries,
+    issued_forecasts,
+    runs_at_step,
+    settled_prices,
+)
 from tunnihind.forecast.known import Archive
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
@@ -37,7 +44,7 @@ class Rehearsal:
         """
         # All runs come from one forecaster, because a forecaster keeps what it has learnt.
         model = forecaster(market)
-        since = instant - HISTORY_S
+        since = instant - RUN_HISTORY_S
         archive = archive or store.read_archive(needed_since(model, since))
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing_runs(archive, archived[HOUR_S], instant, model))
@@ -72,8 +79,8 @@ class Rehearsal:
             market=market,
             series={
                 step_s: ServedSeries(
-                    *served(prices, market.zone, step_s, at),
-                    as_issued(of_step(by_step[HOUR_S], kept, step_s)),
+                    *settled_prices(prices, market.zone, step_s, at),
+                    issued_forecasts(runs_at_step(by_step[HOUR_S], kept, step_s)),
                     newest.by_step[step_s] if newest else None,
                 )
                 for step_s, kept in by_step.items()

@@ -42,7 +42,7 @@ class RehearsedZone:
         runs = await asyncio.to_thread(self._rehearsal.make_runs, now)
         self._runs = self._runs if runs is None else (*self._runs, runs)
         self.page_context = PageContext(self._rehearsal.weather(now))
-        self.snapshot.show(self._rehearsal.served_data(now, self._runs))
+        self.snapshot.replace_data(self._rehearsal.served_data(now, self._runs))
         self._updated_for = seen
 
 

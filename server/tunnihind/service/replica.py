@@ -34,7 +34,7 @@ async def serve_replica(settings: Settings) -> None:
         return
     with store:
         async with open_store_site(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
-            metrics.show(LeaseCollector(None))
+            metrics.add_collectors(LeaseCollector(None))
             _LOG.info("serving the data of the database without a pipeline")
             await wait_until_stopped(stopping)
 
@@ -71,7 +71,7 @@ async def open_store_site(
     metrics = Metrics()
     store.database.count_by(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
-    metrics.show(LagCollector(updater), ConnectionsCollector(store.database))
+    metrics.add_collectors(LagCollector(updater), ConnectionsCollector(store.database))
     await updater.refresh()
     async with (
         open_site(

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final, NamedTuple, cast, get_args
 
 from tunnihind.api.health import Troubles
-from tunnihind.api.served_data import CLOCKS_DIFFER_S, ServedData, read_served_data
+from tunnihind.api.served_data import MAX_CLOCK_DIFFERENCE_S, ServedData, read_served_data
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
@@ -123,7 +123,7 @@ class SnapshotUpdater:
         self._shown, self.page_contexts = seen, page_contexts
         for snapshot in self._snapshots:
             if data is not None:
-                snapshot.show(data[snapshot.market.zone])
+                snapshot.replace_data(data[snapshot.market.zone])
         self._caught_up_at = started
 
     async def run(self) -> None:
@@ -224,7 +224,7 @@ class SnapshotUpdater:
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
     """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
-    made_until = now + CLOCKS_DIFFER_S
+    made_until = now + MAX_CLOCK_DIFFERENCE_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
 

@@ -133,15 +133,15 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
     If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """
-    is_backtest = not data.months.issued
+    is_backtest = not data.monthly_scores.issued
     ahead = 1 if is_backtest else int(options.ahead)
-    scored = data.months.backtest if is_backtest else data.months.issued
+    scored = data.monthly_scores.backtest if is_backtest else data.monthly_scores.issued
     months = {
         date.fromisoformat(f"{month.month}-01"): Figures.of(month.scores, ahead)
         for month in scored
         if month.scores.by_days_ahead[ahead].n
     }
-    window = None if is_backtest else _window(data.accuracy, ahead)
+    window = None if is_backtest else _window(data.recent_scores, ahead)
     week = None if window is None else _shares(window.decisions.week)
     return AccuracySummary(
         is_backtest=is_backtest and bool(months),

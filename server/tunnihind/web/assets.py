@@ -13,8 +13,8 @@ from typing import Final
 from aiohttp import web
 from rjsmin import jsmin
 
-from tunnihind.api.http.headers import NOTHING_ALLOWED, Coding, accepted_coding
-from tunnihind.api.http.representation import Representation, reply, unchanging
+from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, accepted_coding
+from tunnihind.api.http.representation import Representation, fixed_representations, reply
 
 _CHART: Final = "chart.js"
 """The integration's script that draws prices. The wheel includes a copy of this script."""
@@ -88,13 +88,13 @@ def _extension(name: str) -> str:
 
 def _representations(name: str, body: bytes) -> Callable[[Coding], Representation]:
     extension = _extension(name)
-    return unchanging(
+    return fixed_representations(
         body,
         content_type=_CONTENT_TYPES[extension],
         # A browser can open an SVG picture as a document, so the picture needs a Content-Security-Policy.
-        content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
+        content_security_policy=DENY_ALL_CSP if extension == "svg" else None,
         cache_control=_FOR_EVER,
-        of_api=False,
+        with_api_fields=False,
     )
 
 

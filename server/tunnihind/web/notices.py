@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, judge, publication_is_late
+from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, judge_readiness, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
@@ -78,7 +78,7 @@ def of_data(
     Data count as old at the same age as in `/readyz`. If `pipeline_expected` is false, no notice says that the last
     refresh was long ago.
     """
-    readiness = judge(data, now, pipeline_expected=pipeline_expected)
+    readiness = judge_readiness(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
         # A page without a present price needs no notice, because it already says that the price isn't known.

@@ -151,7 +151,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
             policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")
-            fields = headers("no-store", content_type=HTML, content_security_policy=policy, of_api=False)
+            fields = headers("no-store", content_type=HTML, content_security_policy=policy, with_api_fields=False)
             return web.Response(status=404, body=html, headers=fields)
 
     return answer

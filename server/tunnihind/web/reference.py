@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from markupsafe import Markup, escape
 
-from tunnihind.api.openapi.document import description_words
+from tunnihind.api.openapi.document import placeholder_values
 from tunnihind.settings import Settings
 from tunnihind.web.options import Language
 from tunnihind.web.texts import texts_in
@@ -40,7 +40,10 @@ def translation(settings: Settings, language: Language) -> Translate:
     """
     catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
-    words, here = description_words(settings), dict(description_words(settings, lambda text: catalogue.get(text, text)))
+    words, here = (
+        placeholder_values(settings),
+        dict(placeholder_values(settings, lambda text: catalogue.get(text, text))),
+    )
     here |= {figure: re.sub(r"(?<=[0-9])\.(?=[0-9])", point, here[figure]) for figure in ("vat", "factor")}
     table = {
         Template(english).safe_substitute(words): Template(translated).safe_substitute(here)

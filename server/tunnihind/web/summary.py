@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tunnihind.api.answers import DEFAULT_DAYS
+from tunnihind.api.answers import DEFAULT_HISTORY_DAYS
 from tunnihind.api.health import awaits_tomorrow, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
@@ -147,7 +147,7 @@ def summarise(
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
     """Return the hours or quarters of the last two weeks, and all future periods that are served."""
-    since = now - now % step_s - DEFAULT_DAYS * DAY_S
+    since = now - now % step_s - DEFAULT_HISTORY_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages.scored_data import SCORED, SCORED_DAY
-from tunnihind.api.routes import MAX_READERS
+from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings
@@ -34,7 +34,7 @@ async def test_windows_come_with_their_scores_by_days_ahead(serve: Serve) -> Non
 
 async def test_what_could_not_be_scored_is_null(serve: Serve) -> None:
     nothing = Scores(0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN)
-    server = await serve(ServedData("1", ESTONIA, accuracy=(WindowScores(7, {1: nothing}, nothing),)))
+    server = await serve(ServedData("1", ESTONIA, recent_scores=(WindowScores(7, {1: nothing}, nothing),)))
     answer = json.loads((await server.ask("/api/v1/accuracy")).body)
     overall = answer["windows"][0]["overall"]
     assert overall.pop("n") == 0
@@ -57,8 +57,8 @@ async def test_a_window_says_what_plans_by_the_forecast_saved(serve: Serve) -> N
 
 
 async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve) -> None:
-    scores = SCORED.accuracy[0].overall
-    server = await serve(ServedData("1", ESTONIA, accuracy=(WindowScores(7, {1: scores}, scores),)))
+    scores = SCORED.recent_scores[0].overall
+    server = await serve(ServedData("1", ESTONIA, recent_scores=(WindowScores(7, {1: scores}, scores),)))
     decisions = json.loads((await server.ask("/api/v1/accuracy")).body)["windows"][0]["decisions"]
     assert decisions["byDaysAhead"] == []
     assert (decisions["week"]["n"], decisions["week"]["share"]) == (0, None)
@@ -148,7 +148,7 @@ async def test_tables_are_read_two_at_a_time(serve: Serve) -> None:
         return ()
 
     server = await serve(read_scores=slow)
-    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MAX_READERS)]
+    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/accuracy?format=csv")) for _ in range(MAX_STORE_READERS)]
     try:
         for _ in slow_ones:
             assert await asyncio.to_thread(reading.acquire, timeout=30)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.api.api_server import HOUR, hours_view, make_run, make_view
-from tunnihind.api.answers import forecast_response, history_days, series_response
+from tunnihind.api.answers import clamped_history_days, forecast_response, series_response
 from tunnihind.api.models.prices import (
     DayAheadHour,
     ForecastHour,
@@ -225,7 +225,7 @@ def test_an_hour_begun_since_the_view_was_read_shows_what_had_been_said_before_i
 
 @pytest.mark.parametrize(("asked", "served"), [(0, 2), (1, 2), (2, 2), (7, 7), (14, 14), (15, 14), (99, 14)])
 def test_days_are_clamped_into_2_to_14(asked: int, served: int) -> None:
-    assert history_days(asked) == served
+    assert clamped_history_days(asked) == served
 
 
 def test_a_tiny_negative_price_is_served_as_zero_without_a_sign() -> None:

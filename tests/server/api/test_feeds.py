@@ -16,8 +16,16 @@ from tests.support.api.api_server import Serve, make_run
 from tests.support.clocks import local
 from tests.support.household.price_readers import EvccTariff, PredbatRates, emhass_steps
 from tests.support.store.pipelines import quarters_of
-from tunnihind.api.feeds import PRICES, READERS, VAT_RATE, Feed, Reader, feed_answer, feed_rates
-from tunnihind.api.served_data import ServedData, ServedSeries, as_issued, of_step, within_hours
+from tunnihind.api.feeds import (
+    FEED_FORMATS,
+    PRICE_KINDS,
+    VAT_RATE_FIELD,
+    FeedFormat,
+    FeedRequest,
+    feed_answer,
+    feed_prices,
+)
+from tunnihind.api.served_data import ServedData, ServedSeries, issued_forecasts, prices_within_hours, runs_at_step
 from tunnihind.errors import NoPriceAhead
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, market_price
 from tunnihind.price_series import PriceSeries
@@ -55,7 +63,9 @@ def view(settled: dict[int, float], now: int, hours: int = 150) -> ServedData:
     quarter_runs = [quarters_of(run) for run in runs]
     series = {
         step_s: ServedSeries(
-            *within_hours(whole, prices), issued=as_issued(of_step(runs, of, step_s)), run=of[0] if of else None
+            *prices_within_hours(whole, prices),
+            issued=issued_forecasts(runs_at_step(runs, of, step_s)),
+            run=of[0] if of else None,
         )
         for step_s, prices, of in ((HOUR_S, whole, runs), (QUARTER_S, quarters, quarter_runs))
     }
@@ -73,28 +83,28 @@ def ordinary(now: int = NOW) -> ServedData:
 
 def best_known(data: ServedData, step_s: int) -> dict[int, float]:
     """Return each period's settled price, otherwise its median, EUR/MWh. Periods with neither are left out."""
-    series = data.of(step_s)
+    series = data.at_step(step_s)
     run = series.run
     ahead = dict(zip(run.starts(), run.p50.tolist(), strict=True)) if run else {}
     return {ts: said.p50 for ts, said in series.issued.items()} | ahead | dict(series.settled)
 
 
 def text_of(
-    data: ServedData, reader: Reader, *, now: int = NOW, step_s: int = QUARTER_S, price: str = "consumer"
+    data: ServedData, reader: FeedFormat, *, now: int = NOW, step_s: int = QUARTER_S, price: str = "consumer"
 ) -> str:
-    body, _ = feed_answer(data, now, SETTINGS, Feed(reader, step_s, price))
+    body, _ = feed_answer(data, now, SETTINGS, FeedRequest(reader, step_s, price))
     return msgspec.json.encode(body).decode()
 
 
 def starts_of(data: ServedData, now: int, step_s: int = QUARTER_S, settings: Settings = SETTINGS) -> list[int]:
-    rates = [*feed_rates(data, now, settings, Feed("evcc", step_s, "market"))]
+    rates = [*feed_prices(data, now, settings, FeedRequest("evcc", step_s, "market"))]
     assert all(early.end == late.start for early, late in pairwise(rates))
     assert all(rate.end - rate.start == step_s for rate in rates)
     return [rate.start for rate in rates]
 
 
 @both_steps
-@pytest.mark.parametrize("kind", PRICES)
+@pytest.mark.parametrize("kind", PRICE_KINDS)
 def test_evcc_has_a_price_from_midnight_to_the_end_of_what_is_served(step_s: int, kind: str) -> None:
     data = ordinary()
     tariff = EvccTariff.read(text_of(data, "evcc", step_s=step_s, price=kind))
@@ -222,10 +232,10 @@ def test_before_a_gap_only_the_periods_with_the_current_one_are_served() -> None
 
 def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> None:
     stale = view(quarters_between(day_start(DAY), local("2025-12-15 11:00")), NOW, hours=0)
-    for reader in READERS:
+    for reader in FEED_FORMATS:
         for data in (ServedData("empty", ESTONIA), stale):
             with pytest.raises(NoPriceAhead):
-                feed_answer(data, NOW, SETTINGS, Feed(reader, QUARTER_S, "consumer"))
+                feed_answer(data, NOW, SETTINGS, FeedRequest(reader, QUARTER_S, "consumer"))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +249,7 @@ def test_a_server_that_knows_nothing_of_the_current_period_on_has_no_feed() -> N
         ("octopus", "market", -6.001),
     ],
 )
-def test_negative_prices_keep_their_sign_and_nothing_is_minus_zero(reader: Reader, kind: str, value: float) -> None:
+def test_negative_prices_keep_their_sign_and_nothing_is_minus_zero(reader: FeedFormat, kind: str, value: float) -> None:
     settled = dict.fromkeys(quarters_between(day_start(DAY), day_end(DAY)), -0.002)
     text = text_of(view(settled | {NOW - NOW % QUARTER_S: -60.01}, NOW, hours=0), reader, price=kind)
     numbers = re.findall(r"(?<=:)-?[0-9.]+(?=[,}])", text)
@@ -300,18 +310,18 @@ def test_prices_have_the_vat_of_their_date_or_the_operators(
     # The second day is settled to its middle, so both sides of a change have settled prices and medians.
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
     known = best_known(data, step_s)
-    feed = Feed("emhass", step_s, kind)
+    feed = FeedRequest("emhass", step_s, kind)
     _, fields = feed_answer(data, now, settings, feed)
-    assert fields == {VAT_RATE: named}
-    rates = [*feed_rates(data, now, settings, feed)]
+    assert fields == {VAT_RATE_FIELD: named}
+    rates = [*feed_prices(data, now, settings, feed)]
     for rate in rates:
         vat = before if rate.start < LAW_CHANGES else after
         assert vat is not None
         assert rate.eur_kwh == pytest.approx(market_price(known[rate.start]) / 1000 * (1 + vat), abs=0.000051)
 
 
-@pytest.mark.parametrize("reader", READERS)
-async def test_the_rate_is_in_the_header_of_answers_and_of_304s(serve: Serve, reader: Reader) -> None:
+@pytest.mark.parametrize("reader", FEED_FORMATS)
+async def test_the_rate_is_in_the_header_of_answers_and_of_304s(serve: Serve, reader: FeedFormat) -> None:
     server = await serve(ordinary(), now=NOW)
     path = f"/api/feeds/{reader}"
     first = await server.ask(path)

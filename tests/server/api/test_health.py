@@ -3,16 +3,16 @@ import json
 import pytest
 
 from tests.support.api.api_server import HOUR, Answer, Serve, make_run, make_view
-from tunnihind.api.health import judge
+from tunnihind.api.health import judge_readiness
 from tunnihind.api.served_data import ServedData
-from tunnihind.api.server import STOPPING
+from tunnihind.api.server import STOPPING_KEY
 from tunnihind.market import ESTONIA, HOUR_S
 
 NOW = HOUR + 600
 
 
 def test_all_there_and_fresh_is_ready_with_its_ages() -> None:
-    readiness = judge(make_view(), NOW, pipeline_expected=True)
+    readiness = judge_readiness(make_view(), NOW, pipeline_expected=True)
     assert (readiness.ready, readiness.reasons) == (True, [])
     assert (readiness.settled_age_s, readiness.forecast_age_s, readiness.refresh_age_s) == (0, 900, 800)
 
@@ -28,7 +28,7 @@ def test_all_there_and_fresh_is_ready_with_its_ages() -> None:
     ],
 )
 def test_each_fault_alone_has_its_reason(view: ServedData, reason: str) -> None:
-    readiness = judge(view, NOW, pipeline_expected=True)
+    readiness = judge_readiness(view, NOW, pipeline_expected=True)
     assert not readiness.ready
     assert len(readiness.reasons) == 1
     assert reason in readiness.reasons[0]
@@ -36,20 +36,22 @@ def test_each_fault_alone_has_its_reason(view: ServedData, reason: str) -> None:
 
 def test_exactly_three_hours_are_not_stale_yet() -> None:
     view = make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - 3 * HOUR_S), last_refresh=NOW - 3 * HOUR_S)
-    assert judge(view, NOW, pipeline_expected=True).ready
+    assert judge_readiness(view, NOW, pipeline_expected=True).ready
 
 
 def test_without_a_pipeline_nobody_expects_a_refresh() -> None:
-    assert judge(make_view({HOUR: 1.0}, make_run([1.0]), last_refresh=None), NOW, pipeline_expected=False).ready
+    assert judge_readiness(
+        make_view({HOUR: 1.0}, make_run([1.0]), last_refresh=None), NOW, pipeline_expected=False
+    ).ready
 
 
 def test_settled_prices_age_from_the_end_of_their_newest_hour() -> None:
-    readiness = judge(make_view({HOUR - 2 * HOUR_S: 1.0}, None), NOW, pipeline_expected=False)
+    readiness = judge_readiness(make_view({HOUR - 2 * HOUR_S: 1.0}, None), NOW, pipeline_expected=False)
     assert readiness.settled_age_s == HOUR_S + 600
 
 
 def test_with_nothing_known_ages_are_null() -> None:
-    readiness = judge(ServedData("empty", ESTONIA), NOW, pipeline_expected=True)
+    readiness = judge_readiness(ServedData("empty", ESTONIA), NOW, pipeline_expected=True)
     assert (readiness.settled_age_s, readiness.forecast_age_s, readiness.refresh_age_s) == (None, None, None)
     assert len(readiness.reasons) == 3
 
@@ -63,7 +65,7 @@ def test_with_nothing_known_ages_are_null() -> None:
     ],
 )
 def test_who_only_passes_data_on_is_ready_with_old_ones_and_warns(view: ServedData, warning: str) -> None:
-    readiness = judge(view, NOW, pipeline_expected=False, only_passes_on=True, troubles=["the database is away"])
+    readiness = judge_readiness(view, NOW, pipeline_expected=False, only_serves=True, troubles=["the database is away"])
     assert (readiness.ready, readiness.reasons) == (True, [])
     assert readiness.warnings[0] == "the database is away"
     assert warning in readiness.warnings[1]
@@ -71,21 +73,21 @@ def test_who_only_passes_data_on_is_ready_with_old_ones_and_warns(view: ServedDa
 
 @pytest.mark.parametrize("view", [ServedData("empty", ESTONIA), make_view({HOUR - HOUR_S: 1.0}, None)])
 def test_who_tells_nothing_of_the_present_is_not_ready(view: ServedData) -> None:
-    readiness = judge(view, NOW, pipeline_expected=False, only_passes_on=True)
+    readiness = judge_readiness(view, NOW, pipeline_expected=False, only_serves=True)
     assert not readiness.ready
     assert "there is no forecast" in readiness.reasons
     assert not set(readiness.reasons) & set(readiness.warnings)
 
 
 def test_nobody_is_ready_who_has_been_asked_to_stop() -> None:
-    for only_passes_on in (True, False):
-        readiness = judge(make_view(), NOW, pipeline_expected=True, only_passes_on=only_passes_on, is_stopping=True)
+    for only_serves in (True, False):
+        readiness = judge_readiness(make_view(), NOW, pipeline_expected=True, only_serves=only_serves, is_stopping=True)
         assert (readiness.ready, readiness.reasons) == (False, ["the server is stopping"])
 
 
 async def test_a_server_that_was_asked_to_stop_gives_last_answers(serve: Serve) -> None:
     server = await serve()
-    server.runner.app[STOPPING].set()
+    server.runner.app[STOPPING_KEY].set()
     for path, status in (("/api/v1/forecast", 200), ("/api/about", 200), ("/nothing", 404), ("/readyz", 503)):
         request = f"GET {path} HTTP/1.1\r\nHost: test\r\n\r\n"
         # The response ends because the server closes the connection.

@@ -16,8 +16,8 @@ import pytest
 from tests.support.api.api_server import Answer, RunningServer, Serve, no_prices
 from tests.support.clocks import local
 from tests.support.store.stores import day_range, whole_day
-from tunnihind.api.history import FIRST, Month, ReadPrices
-from tunnihind.api.routes import MAX_READERS
+from tunnihind.api.history import FIRST_MONTH, Month, ReadPrices
+from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, market_price
 from tunnihind.store.prices import AGREED, Price
@@ -233,8 +233,8 @@ async def test_a_month_begins_at_estonian_midnight(serve: Serve) -> None:
 
 
 def test_every_month_ends_where_the_next_one_begins() -> None:
-    first = date.fromisoformat(f"{FIRST}-01")
-    end = local(f"{FIRST}-01 00:00")
+    first = date.fromisoformat(f"{FIRST_MONTH}-01")
+    end = local(f"{FIRST_MONTH}-01 00:00")
     while first.year < 2027:
         month = Month.parse(f"{first:%Y-%m}", ESTONIA, local("2027-01-01 00:00"))
         assert month.start_ts == end
@@ -252,7 +252,7 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
         return PriceHistory(0, {})
 
     server = await serve(now=NOW, read_prices=slow)
-    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MAX_READERS)]
+    slow_ones = [asyncio.ensure_future(server.ask("/api/v1/history?month=2025-11")) for _ in range(MAX_STORE_READERS)]
     try:
         for _ in slow_ones:
             await asyncio.to_thread(partial(reading.acquire, timeout=30))

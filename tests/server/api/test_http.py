@@ -10,7 +10,7 @@ from compression import zstd
 import pytest
 
 from tests.support.api.api_server import HOUR, Answer, RunningServer, Serve, make_view
-from tunnihind.api.feeds import READERS
+from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation
 from tunnihind.api.models.service import Mode
@@ -28,7 +28,7 @@ EVERY_ANSWER = {
 
 OF_ONE_REQUEST = {"Date", "X-Request-Id"}
 
-FEEDS = [f"/api/feeds/{reader}" for reader in READERS]
+FEEDS = [f"/api/feeds/{reader}" for reader in FEED_FORMATS]
 DATA = ["/api/v1/forecast", "/api/v1/quarters", "/api/v1/scenarios", "/api/series", *FEEDS]
 RESOURCES = [*DATA, "/api/v1/history?month=2025-11", "/api/openapi.json", "/api/about", "/", "/docs"]
 
@@ -389,7 +389,7 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     assert about["fullHorizon"] is False
     assert about["priceScale"] == [*server.snapshot.data.price_scale]
     # The value changes with the prices.
-    server.snapshot.show(make_view({HOUR + i * HOUR_S: float(i) for i in range(6)}))
+    server.snapshot.replace_data(make_view({HOUR + i * HOUR_S: float(i) for i in range(6)}))
     assert json.loads((await server.ask("/api/about")).body)["priceScale"] == [1.0, 2.0, 3.0, 4.0]
 
 

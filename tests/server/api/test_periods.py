@@ -10,7 +10,7 @@ from tests.support.api.api_server import HOUR, make_run, make_view, with_series
 from tests.support.store.pipelines import quarters_of
 from tunnihind.api.answers import forecast_response, series_response
 from tunnihind.api.periods import ServedPeriods, served_periods
-from tunnihind.api.served_data import ServedData, as_issued, of_step
+from tunnihind.api.served_data import ServedData, issued_forecasts, runs_at_step
 from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, floor_hour
 from tunnihind.settings import Settings
@@ -21,8 +21,8 @@ SETTINGS = Settings()
 def view_of(settled: dict[int, float], *runs: Run, quarter_runs: tuple[Run, ...] = ()) -> ServedData:
     """Return a view of settled hours and of runs, oldest first."""
     view = make_view(settled, *runs[-1:], quarter_run=next(iter(quarter_runs[::-1]), None))
-    issued_quarters = as_issued(of_step(runs[::-1], quarter_runs[::-1], QUARTER_S))
-    return with_series(with_series(view, issued=as_issued(runs)), QUARTER_S, issued=issued_quarters)
+    issued_quarters = issued_forecasts(runs_at_step(runs[::-1], quarter_runs[::-1], QUARTER_S))
+    return with_series(with_series(view, issued=issued_forecasts(runs)), QUARTER_S, issued=issued_quarters)
 
 
 def quarters_at(view: ServedData, now: int, *, since: int | None = None, full: bool = False) -> ServedPeriods:
@@ -81,13 +81,13 @@ def test_the_full_horizon_reaches_to_the_end_of_the_run() -> None:
     ],
 )
 def test_stored_quarters_that_disagree_with_their_hours_give_way_to_them(stored: Run) -> None:
-    (served,) = of_step([OLDER], [stored], QUARTER_S)
+    (served,) = runs_at_step([OLDER], [stored], QUARTER_S)
     assert served.is_identical_to(quarters_of(OLDER, (0.0,) * 4))
 
 
 def test_of_quarters_made_at_the_same_instant_those_count_that_go_with_the_hours() -> None:
     other = make_run([5.0, 6.0, 7.0], start=HOUR, made_at=OLDER.made_at)
-    found = of_step([OLDER, other], [quarters_of(other), quarters_of(OLDER)], QUARTER_S)
+    found = runs_at_step([OLDER, other], [quarters_of(other), quarters_of(OLDER)], QUARTER_S)
     assert [run.p50.tolist() for run in found] == [quarters_of(run).p50.tolist() for run in (OLDER, other)]
 
 

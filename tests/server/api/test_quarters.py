@@ -75,16 +75,16 @@ def test_lists_ascend_from_the_current_quarter_or_from_the_history_asked_for(
     current = now - now % QUARTER_S
     since = current - min(days, 14) * DAY_S
     answer = quarters_response(view, now, SETTINGS, days)
-    assert [quarter.ts for quarter in answer.day_ahead] == [ts for ts in view.of(QUARTER_S).settled if ts >= since]
+    assert [quarter.ts for quarter in answer.day_ahead] == [ts for ts in view.at_step(QUARTER_S).settled if ts >= since]
     starts = [quarter.ts for quarter in answer.forecast]
     assert starts == sorted(set(starts))
     assert [ts for ts in starts if ts <= now] == [
-        ts for ts in sorted(view.of(QUARTER_S).issued) if days and since <= ts <= now
+        ts for ts in sorted(view.at_step(QUARTER_S).issued) if days and since <= ts <= now
     ]
     assert all(ts < answer.free_until + HOUR_S for ts in starts)
     for quarter in answer.forecast:
         if quarter.ts <= now:
-            said = view.of(QUARTER_S).issued[quarter.ts]
+            said = view.at_step(QUARTER_S).issued[quarter.ts]
             assert (quarter.p10, quarter.p50, quarter.p90) == pytest.approx(said)
 
 

@@ -52,5 +52,5 @@ def test_the_specified_resources_answer_the_recorded_bytes(
 ) -> None:
     fill(store)
     snapshot = Snapshot(settings, StillClock(NOW))
-    snapshot.show(read_served_data(store, ESTONIA, NOW))
+    snapshot.replace_data(read_served_data(store, ESTONIA, NOW))
     assert answer(snapshot).body == (RECORDED / f"{name}.json").read_bytes()

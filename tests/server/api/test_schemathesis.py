@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.api.api_server import Serve, make_view
-from tunnihind.api.feeds import READERS
+from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA
 
@@ -19,7 +19,9 @@ from tunnihind.market import ESTONIA
         pytest.param(make_view(), (), id="data"),
         # Without data these resources answer 503 by design, and schemathesis takes any 503 as a fault.
         pytest.param(
-            ServedData("empty", ESTONIA), ("/readyz", *(f"/api/feeds/{reader}" for reader in READERS)), id="no data"
+            ServedData("empty", ESTONIA),
+            ("/readyz", *(f"/api/feeds/{reader}" for reader in FEED_FORMATS)),
+            id="no data",
         ),
     ],
 )

@@ -26,7 +26,7 @@ def clock() -> StillClock:
 @pytest.fixture
 def snapshot(clock: StillClock) -> Snapshot:
     snapshot = Snapshot(Settings(), clock)
-    snapshot.show(make_view())
+    snapshot.replace_data(make_view())
     return snapshot
 
 
@@ -64,7 +64,7 @@ def test_a_body_is_made_once_a_second_for_all_codings_and_only_when_asked_for(
 
 def test_a_new_view_is_shown_within_the_same_second(snapshot: Snapshot) -> None:
     before = snapshot.forecast("identity")
-    snapshot.show(make_view({HOUR: 1.0}, version="2"))
+    snapshot.replace_data(make_view({HOUR: 1.0}, version="2"))
     assert [hour.eur_mwh for hour in body(snapshot).day_ahead] == [1.0]
     assert snapshot.forecast("identity").tag != before.tag
 
@@ -131,7 +131,7 @@ def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Setting
     tags = set()
     for each in (Settings(), settings):
         snapshot = Snapshot(each, clock)
-        snapshot.show(make_view())
+        snapshot.replace_data(make_view())
         tags.add(snapshot.quarters(0, "identity").tag)
     assert len(tags) == 2
 

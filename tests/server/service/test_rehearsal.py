@@ -215,10 +215,10 @@ def test_quarters_are_shown_as_issued_where_they_were_and_as_their_hour_elsewher
     history.runs.add(with_quarters, quarters_of(with_quarters))
     history.runs.add(without)
     view = view_at(history, NOW)
-    said = [view.of(QUARTER_S).issued[with_quarters.start_ts + n * QUARTER_S].p50 for n in range(4)]
+    said = [view.at_step(QUARTER_S).issued[with_quarters.start_ts + n * QUARTER_S].p50 for n in range(4)]
     assert said == [47.0, 49.0, 51.0, 53.0]
-    assert [view.of(QUARTER_S).issued[without.start_ts + n * QUARTER_S].p50 for n in range(4)] == [70.0] * 4
-    run = view.of(QUARTER_S).run
+    assert [view.at_step(QUARTER_S).issued[without.start_ts + n * QUARTER_S].p50 for n in range(4)] == [70.0] * 4
+    run = view.at_step(QUARTER_S).run
     assert run is not None
     assert (run.made_at, run.step_s) == (NOW, QUARTER_S)
 
@@ -243,14 +243,14 @@ def test_as_the_clock_runs_on_its_own_runs_become_the_past(reader: Store) -> Non
     rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     runs = tuple(made for n in range(3) if (made := rehearsal.make_runs(NOW + n * HOUR_S)) is not None)
     view = rehearsal.served_data(NOW + 2 * HOUR_S + 60, runs)
-    assert ({HOUR_S: view.hours.run, QUARTER_S: view.of(QUARTER_S).run}, view.scenarios) == runs[-1]
+    assert ({HOUR_S: view.hours.run, QUARTER_S: view.at_step(QUARTER_S).run}, view.scenarios) == runs[-1]
     for n, made in enumerate(runs[:2], start=1):
         hours, quarters = made.hours, made.by_step[QUARTER_S]
         ts = NOW + n * HOUR_S
         assert view.hours.issued[ts] == Percentiles(hours.p10[0], hours.p50[0], hours.p90[0])
         for row in range(4):
             said = Percentiles(quarters.p10[row], quarters.p50[row], quarters.p90[row])
-            assert view.of(QUARTER_S).issued[ts + row * QUARTER_S] == said
+            assert view.at_step(QUARTER_S).issued[ts + row * QUARTER_S] == said
 
 
 def spoil_the_future(store: Store, after: int) -> None:
@@ -289,7 +289,7 @@ def test_a_store_that_knew_nothing_then_shows_nothing(history: Store, store: Sto
     for empty, instant in ((store, NOW), (history, utc("2020-01-01 00:00"))):
         view = view_at(empty, instant)
         assert view == ServedData(
-            view.version, ESTONIA, {step_s: ServedData("", ESTONIA).of(step_s) for step_s in STEPS}
+            view.version, ESTONIA, {step_s: ServedData("", ESTONIA).at_step(step_s) for step_s in STEPS}
         )
 
 

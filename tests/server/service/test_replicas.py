@@ -14,7 +14,7 @@ from sqlalchemy import delete
 from tests.support.clocks import StillClock
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, whole_day
-from tunnihind.api.feeds import READERS
+from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.market import HOUR_S, QUARTER_S, day_start
@@ -32,8 +32,8 @@ PATHS = [
     "/api/v1/scenarios",
     "/api/series",
     "/api/series?days=2",
-    *(f"/api/feeds/{reader}" for reader in READERS),
-    *(f"/api/feeds/{reader}?resolution=15m&price=market" for reader in READERS),
+    *(f"/api/feeds/{reader}" for reader in FEED_FORMATS),
+    *(f"/api/feeds/{reader}?resolution=15m&price=market" for reader in FEED_FORMATS),
     "/api/v1/history?month=2025-12",
     "/api/v1/history?month=2025-11&resolution=15m",
     "/api/v1/accuracy",

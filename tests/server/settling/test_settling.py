@@ -33,7 +33,7 @@ from tests.support.upstreams.lies import (
     times,
 )
 from tests.support.upstreams.sources import ScriptedPrices
-from tunnihind.api.health import judge
+from tunnihind.api.health import judge_readiness
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
@@ -324,7 +324,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     unconfirmed = (
         f"the prices of EE, FI for {TOMORROW} are unconfirmed: elering gave them, and no second source says the same"
     )
-    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == [
+    assert judge_readiness(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == [
         unconfirmed
     ]
     caplog.clear()
@@ -334,19 +334,23 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
         f"'s prices of EE for {TOMORROW} are held back: 57.37 EUR/MWh at 2025-12-15T23:00:00Z where entsoe says 71.14 "
         "(0.806 times as high); neither is accepted for two hours; `./run import prices FILE` can settle them"
     )
-    readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
+    readiness = judge_readiness(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings
     assert [line for line in caplog.messages if told in line] == [f"elering{told}"], "the log says it once"
     assert f"held back   elering{told}" in list(status_lines(read_status(store, ESTONIA, trial.now, is_past=False)))
     trial.until(at("14:50"), entsoe=right)
-    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
+    assert (
+        judge_readiness(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
+    )
 
 
 def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
     store.state.record_price_sources(["elering"])
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
-    assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
+    assert (
+        judge_readiness(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []
+    )
 
 
 LIES = [

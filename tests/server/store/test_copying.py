@@ -79,7 +79,7 @@ def rows_of(url: str) -> Rows:
 def answer(store: Store) -> tuple[str, bytes]:
     """Return the tag and the body of a server's answer from a store."""
     snapshot = Snapshot(Settings(), StillClock(NOW))
-    snapshot.show(read_served_data(store, ESTONIA, NOW))
+    snapshot.replace_data(read_served_data(store, ESTONIA, NOW))
     representation = snapshot.forecast("identity")
     return representation.tag, representation.body
 

@@ -27,7 +27,7 @@ def summary_of(data: ServedData, **options: str) -> AccuracySummary:
 def with_months(count: int) -> ServedData:
     months = [f"{2024 + n // 12}-{n % 12 + 1:02}" for n in range(count)]
     issued = tuple(MonthScores(month, sample_views.window(30)) for month in months)
-    return replace(sample_views.ordinary(), months=ScoresByMonth(issued=issued))
+    return replace(sample_views.ordinary(), monthly_scores=ScoresByMonth(issued=issued))
 
 
 def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() -> None:
@@ -51,7 +51,7 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
 async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, heading: str) -> None:
     """The window has more days than the server has scored."""
     young = replace(sample_views.window(3), days=90)
-    server = await serve(replace(sample_views.ordinary(), accuracy=(young,)))
+    server = await serve(replace(sample_views.ordinary(), recent_scores=(young,)))
     assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
 
 
@@ -71,7 +71,7 @@ async def test_without_scored_weather_the_page_is_silent_about_it(serve: Serve) 
 
 
 async def test_a_single_scored_day_is_not_told_of_as_days(serve: Serve) -> None:
-    server = await serve(replace(sample_views.ordinary(), accuracy=(replace(sample_views.window(1), days=7),)))
+    server = await serve(replace(sample_views.ordinary(), recent_scores=(replace(sample_views.window(1), days=7),)))
     assert ">The last day</h2>" in (await server.ask("/accuracy?lang=en")).body.decode()
 
 
@@ -116,7 +116,9 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
         for lead, of_lead in window.decisions.by_days_ahead.items()
     }
     worse = replace(window, decisions=replace(window.decisions, by_days_ahead=plans))
-    summary = summary_of(ServedData("1", ESTONIA, months=ScoresByMonth(issued=(MonthScores("2025-01", worse),))))
+    summary = summary_of(
+        ServedData("1", ESTONIA, monthly_scores=ScoresByMonth(issued=(MonthScores("2025-01", worse),)))
+    )
     assert summary.charts[0].bars[0].height == 0
     assert next(iter(summary.months.values())).share.forecast < 0
 
@@ -124,22 +126,22 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
 def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
     summary = summary_of(sample_views.before_the_first_scores(), ahead="5")
     assert (summary.is_backtest, summary.window, summary.years) == (True, None, ())
-    scored = sample_views.before_the_first_scores().months.backtest
+    scored = sample_views.before_the_first_scores().monthly_scores.backtest
     assert [*summary.months.values()] == [Figures.of(month.scores, 1) for month in reversed(scored)]
 
 
 def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
     nothing = WindowScores.of(3, [])
     scored = ScoresByMonth(issued=(MonthScores("2025-01", nothing), MonthScores("2025-02", sample_views.window(20))))
-    summary = summary_of(ServedData("1", ESTONIA, months=scored))
+    summary = summary_of(ServedData("1", ESTONIA, monthly_scores=scored))
     assert [first.month for first in summary.months] == [2]
-    only = summary_of(ServedData("1", ESTONIA, months=ScoresByMonth(issued=(MonthScores("2025-01", nothing),))))
+    only = summary_of(ServedData("1", ESTONIA, monthly_scores=ScoresByMonth(issued=(MonthScores("2025-01", nothing),))))
     assert (only.months, only.charts, only.is_backtest) == ({}, (), False)
 
 
 def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
     old = replace(sample_views.window(30), seven_day_mean_mae={}, decisions=WindowScores.of(0, []).decisions)
-    summary = summary_of(replace(sample_views.ordinary(), accuracy=(old,)))
+    summary = summary_of(replace(sample_views.ordinary(), recent_scores=(old,)))
     assert summary.window is not None
     assert isnan(summary.window.share.forecast)
     assert summary.week is None
@@ -175,7 +177,9 @@ async def test_while_nothing_is_scored_so_far_ahead_other_days_can_be_chosen(ser
     whole, nothing = sample_views.window(30), WindowScores.of(0, []).overall
     near = replace(whole, by_days_ahead=dict.fromkeys(range(1, 8), nothing) | {1: whole.by_days_ahead[1]})
     data = replace(
-        sample_views.ordinary(), accuracy=(near,), months=ScoresByMonth(issued=(MonthScores("2025-12", near),))
+        sample_views.ordinary(),
+        recent_scores=(near,),
+        monthly_scores=ScoresByMonth(issued=(MonthScores("2025-12", near),)),
     )
     html = (await (await serve(data)).ask("/accuracy?ahead=7")).body.decode()
     assert "No forecast has been scored yet" in html

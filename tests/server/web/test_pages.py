@@ -349,7 +349,7 @@ async def test_the_apis_numbers_do_not_change_with_what_a_page_shows(server: Run
 async def test_the_page_follows_the_clock_and_new_prices(server: RunningServer) -> None:
     server.clock.instant += HOUR_S
     assert "<strong data-now-price>71.90</strong>" in await html_of(server, "/?unit=mwh")
-    server.snapshot.show(make_view({HOUR + HOUR_S: 12.34}, version="2"))
+    server.snapshot.replace_data(make_view({HOUR + HOUR_S: 12.34}, version="2"))
     assert "<strong data-now-price>12.34</strong>" in await html_of(server, "/?unit=mwh")
 
 

@@ -22,7 +22,7 @@ from tests.support.shared_rules import (
     STALE_FORECAST,
     TINTS,
 )
-from tunnihind.api.health import judge
+from tunnihind.api.health import judge_readiness
 from tunnihind.market import ESTONIA, HOUR_S, day_end, delivery_day, floor_hour
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod, levels
@@ -79,7 +79,7 @@ async def test_the_server_its_page_and_the_chart_give_a_price_the_same_colour() 
 @pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())
 def test_readiness_and_page_call_the_same_forecast_stale(age_s: int, *, is_stale: bool) -> None:
     view = make_view({HOUR: 1.0}, make_run([1.0], made_at=NOW - age_s), last_refresh=NOW)
-    assert judge(view, NOW, pipeline_expected=True).ready is not is_stale
+    assert judge_readiness(view, NOW, pipeline_expected=True).ready is not is_stale
     assert shows(summary_at(MORNING, MORNING + HOUR_S, forecast_age_s=age_s), "The forecast is") is is_stale
 
 

@@ -12,8 +12,8 @@ from tests.support.clocks import StillClock
 from tests.support.markets.runs import run_with
 from tests.support.store.pipelines import scenarios_with
 from tunnihind.api.metrics import Metrics
-from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, of_step, within_hours
-from tunnihind.api.server import METRICS, Runner
+from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries, prices_within_hours, runs_at_step
+from tunnihind.api.server import METRICS_KEY, Runner
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run
@@ -54,17 +54,17 @@ def make_view(
     if settled is None and not quarters:
         settled = {HOUR: 84.37, HOUR + HOUR_S: 71.9, HOUR + 2 * HOUR_S: -1.5}
         run = make_run(50 + i % 24 for i in range(120))
-    run_of_quarters = of_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
+    run_of_quarters = runs_at_step([run], [quarter_run] if quarter_run else [], QUARTER_S)[0] if run else None
     prices = PriceSeries.of("ee", HOUR_S, {**(settled or {}), **hourly_prices(quarters)})
     issued_quarters = {ts + n * QUARTER_S: said for ts, said in issued.items() for n in range(4)}
-    in_quarters = within_hours(prices, PriceSeries.of("ee", QUARTER_S, quarters))
+    in_quarters = prices_within_hours(prices, PriceSeries.of("ee", QUARTER_S, quarters))
     scenarios = scenarios_with(run) if run else None
     view = hours_view(version, prices, issued=issued, run=run, scenarios=scenarios, last_refresh=last_refresh)
     return with_series(
         view,
         QUARTER_S,
         settled=in_quarters.prices,
-        known_by_hour=in_quarters.known_by_hour,
+        priced_by_hour=in_quarters.priced_by_hour,
         issued=issued_quarters,
         run=run_of_quarters,
     )
@@ -86,7 +86,7 @@ def hours_view(
 
 def with_series(view: ServedData, step_s: int = HOUR_S, **changes: Any) -> ServedData:  # noqa: ANN401  any field
     """Return a view with other prices or forecasts at one step."""
-    return replace(view, series={**view.series, step_s: replace(view.of(step_s), **changes)})
+    return replace(view, series={**view.series, step_s: replace(view.at_step(step_s), **changes)})
 
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
@@ -123,7 +123,7 @@ class RunningServer:
 
     @property
     def metrics(self) -> Metrics:
-        return self.runner.app[METRICS]
+        return self.runner.app[METRICS_KEY]
 
     async def exchange(self, message: bytes) -> bytes:
         """Send bytes, and return all received bytes until the server closes the connection."""

@@ -52,7 +52,7 @@ async def serving() -> AsyncIterator[Serve]:
         snapshots = [Snapshot(settings.for_zone(zone), clock) for zone in settings.zones]
         if not blank:
             for snapshot in snapshots:
-                snapshot.show(replace(view or make_view(), market=snapshot.market))
+                snapshot.replace_data(replace(view or make_view(), market=snapshot.market))
         around = cache(partial(sample_views.page_context, int(now))) if view else PageContext
         app = create_app(
             settings,

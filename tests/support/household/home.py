@@ -132,9 +132,9 @@ class Home:
             else None
         )
         view = make_view(settled, run, quarters=quarters, version=str(self.version), last_refresh=made_at)
-        self.server.snapshot.show(view)
+        self.server.snapshot.replace_data(view)
         for zone, snapshot in self.server.further.items():
-            snapshot.show(replace(view, market=MARKETS[zone]))
+            snapshot.replace_data(replace(view, market=MARKETS[zone]))
 
     def serve_quarters(self, price_of: PriceOf = shaped) -> None:
         """From now on, publish prices of quarters. Before this call, the server has hours only."""

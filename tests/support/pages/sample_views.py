@@ -77,7 +77,7 @@ def window(days: int, month: int = 3) -> WindowScores:
 def before_the_first_scores(now: int = HOUR + 612) -> ServedData:
     """Return an ordinary view of a server that has not scored any of its own forecasts yet."""
     months = tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(9, 13))
-    return replace(ordinary(now), accuracy=(), months=ScoresByMonth(backtest=months))
+    return replace(ordinary(now), recent_scores=(), monthly_scores=ScoresByMonth(backtest=months))
 
 
 def settled(first: int, last: int) -> PriceSeries:
@@ -161,8 +161,8 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
             issued={ts: percentiles(ts) for ts in range(hour - 10 * DAY_S, hour + HOUR_S, HOUR_S)},
             run=run(now),
             last_refresh=hour,
-            accuracy=tuple(window(days) for days in (7, 30, 90)),
-            months=ScoresByMonth(
+            recent_scores=tuple(window(days) for days in (7, 30, 90)),
+            monthly_scores=ScoresByMonth(
                 issued=tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(1, 13))
             ),
         )

@@ -50,5 +50,5 @@ SCORED_DAY: Final = DayScores(
 
 SCORED: Final = replace(
     make_view({HOUR: 84.37, HOUR + HOUR_S: 71.9}, replace(make_run([74.25, 3.1, 66.4]), tier="weather")),
-    accuracy=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES, decisions=_DECISIONS),),
+    recent_scores=(WindowScores(days=30, by_days_ahead={1: _SCORES}, overall=_SCORES, decisions=_DECISIONS),),
 )

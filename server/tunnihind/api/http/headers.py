@@ -11,9 +11,9 @@ JSON: Final = "application/json"
 HTML: Final = "text/html; charset=utf-8"
 PROBLEM_JSON: Final = "application/problem+json"
 
-METHODS: Final = "GET, HEAD, OPTIONS"
+ALLOWED_METHODS: Final = "GET, HEAD, OPTIONS"
 
-_COMMON: Final = {
+_COMMON_FIELDS: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
     # aiohttp's own Server field would reveal the versions of aiohttp and Python to attackers.
@@ -21,13 +21,13 @@ _COMMON: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 
-_OF_API: Final = {
+_API_FIELDS: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
 """Additional header fields of the API's answers and of pages. The pages' files and the 404 page lack these fields."""
 
-NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
+DENY_ALL_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of the API's answers and of SVG pictures."""
 
 
@@ -35,11 +35,11 @@ def headers(
     cache_control: str,
     *,
     content_type: str | None = None,
-    content_security_policy: str | None = NOTHING_ALLOWED,
-    of_api: bool = True,
+    content_security_policy: str | None = DENY_ALL_CSP,
+    with_api_fields: bool = True,
 ) -> CIMultiDict[str]:
     """Return the header fields of an answer. For an answer without content, `content_type` is None."""
-    fields = CIMultiDict(_COMMON | _OF_API if of_api else _COMMON)
+    fields = CIMultiDict(_COMMON_FIELDS | _API_FIELDS if with_api_fields else _COMMON_FIELDS)
     fields["Cache-Control"] = cache_control
     if content_type is not None:
         fields["Content-Type"] = content_type
@@ -51,8 +51,8 @@ def headers(
 def preflight_headers() -> CIMultiDict[str]:
     """Return the header fields of the answer to an OPTIONS request, such as a CORS preflight."""
     fields = headers("no-store")
-    fields["Allow"] = METHODS
-    fields["Access-Control-Allow-Methods"] = METHODS
+    fields["Allow"] = ALLOWED_METHODS
+    fields["Access-Control-Allow-Methods"] = ALLOWED_METHODS
     fields["Access-Control-Allow-Headers"] = "*"
     fields["Access-Control-Max-Age"] = "86400"
     return fields
@@ -62,7 +62,7 @@ def wants_page(request: web.Request) -> bool:
     """Return whether the client asks for `text/html` by name, as a browser does when it opens a page."""
     return any(
         name == "text/html" and weight > 0
-        for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
+        for name, weight in weighted_members(_joined_field(request.headers.getall(hdrs.ACCEPT, ())))
     )
 
 
@@ -72,27 +72,27 @@ CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
 """The supported content codings, the one with the smallest bodies first. If a client accepts several codings equally,
 the first of them is chosen."""
 
-_ALIASES: Final = {"x-gzip": "gzip"}
+_CODING_ALIASES: Final = {"x-gzip": "gzip"}
 
-_UNNAMED_IDENTITY: Final = 0.0005
+_UNNAMED_IDENTITY_WEIGHT: Final = 0.0005
 """The weight of `identity` if a client names neither `identity` nor `*`. RFC 9110 allows no lower weight except 0, so
 each coding that the client accepts by name is preferred."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
     """Choose the content coding for a request."""
-    return best_coding(_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
+    return best_coding(_joined_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
 
 
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
     """Choose the content coding for an Accept-Encoding value. If no coding is acceptable, choose `identity`."""
-    weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
+    weights = {_CODING_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
     best_weight = 0.0
     for coding in CODINGS:
-        unnamed = _UNNAMED_IDENTITY if coding == "identity" else 0.0
+        unnamed = _UNNAMED_IDENTITY_WEIGHT if coding == "identity" else 0.0
         weight = weights.get(coding, unnamed if wildcard is None else wildcard)
         if weight > best_weight:
             best, best_weight = coding, weight
@@ -120,13 +120,13 @@ def _weight(parameters: list[str]) -> float | None:
     return weight if 0 <= weight <= 1 else None
 
 
-def has_already(request: web.Request, tag: str) -> bool:
+def client_has_answer(request: web.Request, tag: str) -> bool:
     """Return whether the client already has the answer with the entity tag `tag`."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
-    return bool(if_none_match) and is_current(_field(if_none_match), tag)
+    return bool(if_none_match) and tag_matches(_joined_field(if_none_match), tag)
 
 
-def is_current(if_none_match: str, tag: str) -> bool:
+def tag_matches(if_none_match: str, tag: str) -> bool:
     """Return whether the value of an If-None-Match field is `*` or contains `tag`.
 
     `tag` must include its double quotes, so that `tag` is not found inside a longer tag. The comparison is weak: `W/`
@@ -135,6 +135,6 @@ def is_current(if_none_match: str, tag: str) -> bool:
     return tag in if_none_match or if_none_match.strip() == "*"
 
 
-def _field(lines: Iterable[str]) -> str:
+def _joined_field(lines: Iterable[str]) -> str:
     """Join the values of a repeated header field into one value (RFC 9110, section 5.3)."""
     return ",".join(lines)

@@ -14,7 +14,7 @@ from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 
 from tunnihind.api import request_id
-from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
+from tunnihind.api.http.headers import DENY_ALL_CSP, JSON, Coding, client_has_answer, headers
 
 type Message = tuple[bytes, bytes]
 """The first line and the rest of a serialised HTTP message. The request's id is sent between them."""
@@ -87,7 +87,7 @@ class _MessageResponse(web.StreamResponse):
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
         """Send the message. If the client reads too slowly, wait."""
         status_line, rest = self._message
-        name = self.headers[request_id.FIELD].encode("ascii")
+        name = self.headers[request_id.HEADER_FIELD].encode("ascii")
         await request.writer.write_eof(b"%bX-Request-Id: %b\r\n%b" % (status_line, name, rest))
         return request.writer
 
@@ -95,7 +95,7 @@ class _MessageResponse(web.StreamResponse):
         """Do nothing, because `prepare` has sent everything."""
 
 
-def last_answer(response: web.StreamResponse) -> web.StreamResponse:
+def closing_response(response: web.StreamResponse) -> web.StreamResponse:
     """Return a response that gives the same answer as `response`, and then closes the connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
@@ -107,7 +107,7 @@ _ZSTD_LEVEL: Final = 9
 longest answers takes no longer than with gzip."""
 
 _TAG_BYTES: Final = 12
-_FIVE_MINUTES: Final = "public, max-age=300"
+_CACHE_FIVE_MINUTES: Final = "public, max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,28 +131,31 @@ def represent(
     tag: str,
     cache_control: str,
     content_type: str = JSON,
-    content_security_policy: str | None = NOTHING_ALLOWED,
+    content_security_policy: str | None = DENY_ALL_CSP,
     vary: str = hdrs.ACCEPT_ENCODING,
     date: str | None = None,
-    of_api: bool = True,
+    with_api_fields: bool = True,
     more_fields: Mapping[str, str] | None = None,
 ) -> Representation:
     """Encode a body, and make the answers 200 and 304 with their header fields.
 
-    `vary` names the request's header fields on which the body depends. If `of_api` is true, the answers have the header
-    fields `headers._OF_API`. If `date` is given, the messages are serialised with `date` as their Date field, so they
-    may be sent for at most a second.
+    `vary` names the request's header fields on which the body depends. If `with_api_fields` is true, the answers have
+    the header fields `headers._API_FIELDS`. If `date` is given, the messages are serialised with `date` as their Date
+    field, so they may be sent for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
     fields = headers(
-        cache_control, content_type=content_type, content_security_policy=content_security_policy, of_api=of_api
+        cache_control,
+        content_type=content_type,
+        content_security_policy=content_security_policy,
+        with_api_fields=with_api_fields,
     )
     fields.update(of_both)
     fields["Content-Length"] = str(len(encoded))
     if coding != "identity":
         fields["Content-Encoding"] = coding
-    not_modified_fields = headers(cache_control, of_api=of_api)
+    not_modified_fields = headers(cache_control, with_api_fields=with_api_fields)
     not_modified_fields.update(of_both)
     return Representation(
         tag,
@@ -177,13 +180,13 @@ def opaque_tag(*parts: object) -> str:
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 
-def unchanging(
+def fixed_representations(
     body: bytes,
     *,
     content_type: str = JSON,
-    content_security_policy: str | None = NOTHING_ALLOWED,
-    cache_control: str = _FIVE_MINUTES,
-    of_api: bool = True,
+    content_security_policy: str | None = DENY_ALL_CSP,
+    cache_control: str = _CACHE_FIVE_MINUTES,
+    with_api_fields: bool = True,
 ) -> Callable[[Coding], Representation]:
     """Return a function that makes the representation of a fixed body in a given coding, and caches it."""
 
@@ -196,7 +199,7 @@ def unchanging(
             cache_control=cache_control,
             content_type=content_type,
             content_security_policy=content_security_policy,
-            of_api=of_api,
+            with_api_fields=with_api_fields,
         )
 
     return of
@@ -204,6 +207,6 @@ def unchanging(
 
 def reply(request: web.Request, representation: Representation) -> web.StreamResponse:
     """Answer 200, or 304 if the client already has the representation."""
-    if has_already(request, representation.tag):
+    if client_has_answer(request, representation.tag):
         return representation.not_modified.response(request)
     return representation.ok.response(request)

@@ -7,11 +7,11 @@ from msgspec import Meta, Struct
 from tunnihind.api.models.fields import MadeAt, Now
 
 
-def _error(description: str, example: float) -> Meta:
+def _error_field(description: str, example: float) -> Meta:
     return Meta(description=f"{description}, EUR/MWh. Null without hours to score.", examples=[example])
 
 
-def _share(description: str, example: float) -> Meta:
+def _share_field(description: str, example: float) -> Meta:
     return Meta(description=f"{description}, a fraction. Null without hours to score.", examples=[example])
 
 
@@ -19,15 +19,15 @@ class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
     """Scores of forecasts over `n` hours."""
 
     n: Annotated[int, Meta(description="Hours scored.", examples=[720], ge=0)]
-    mae: Annotated[float | None, _error("Mean absolute error of p50", 31.4)]
-    baseline_mae: Annotated[float | None, _error("MAE of the price one week earlier", 52.3)]
-    skill: Annotated[float | None, _share("1 - mae/baselineMae", 0.3996)]
-    coverage80: Annotated[float | None, _share("Hours whose price lay between p10 and p90; 0.8 is right", 0.802)]
-    below10: Annotated[float | None, _share("Hours whose price lay below p10; 0.1 is right", 0.096)]
-    above90: Annotated[float | None, _share("Hours whose price lay above p90; 0.1 is right", 0.102)]
-    pinball: Annotated[float | None, _error("Mean pinball loss of p10, p50 and p90", 10.4)]
-    winkler80: Annotated[float | None, _error("Mean Winkler score of the interval from p10 to p90", 154.3)]
-    width: Annotated[float | None, _error("Mean width of the interval from p10 to p90", 101.7)]
+    mae: Annotated[float | None, _error_field("Mean absolute error of p50", 31.4)]
+    baseline_mae: Annotated[float | None, _error_field("MAE of the price one week earlier", 52.3)]
+    skill: Annotated[float | None, _share_field("1 - mae/baselineMae", 0.3996)]
+    coverage80: Annotated[float | None, _share_field("Hours whose price lay between p10 and p90; 0.8 is right", 0.802)]
+    below10: Annotated[float | None, _share_field("Hours whose price lay below p10; 0.1 is right", 0.096)]
+    above90: Annotated[float | None, _share_field("Hours whose price lay above p90; 0.1 is right", 0.102)]
+    pinball: Annotated[float | None, _error_field("Mean pinball loss of p10, p50 and p90", 10.4)]
+    winkler80: Annotated[float | None, _error_field("Mean Winkler score of the interval from p10 to p90", 154.3)]
+    width: Annotated[float | None, _error_field("Mean width of the interval from p10 to p90", 101.7)]
 
 
 class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
@@ -44,7 +44,7 @@ class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
     ]
 
 
-def _saving(description: str, example: float) -> Meta:
+def _saving_field(description: str, example: float) -> Meta:
     return Meta(description=f"{description}, EUR/MWh without VAT. Null without plans to score.", examples=[example])
 
 
@@ -78,9 +78,9 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
             examples=[0.7571],
         ),
     ]
-    saving: Annotated[float | None, _saving("Mean saving of plans by p50", 44.2)]
-    baseline_saving: Annotated[float | None, _saving("Mean saving of plans by the price one week earlier", 37.49)]
-    ideal_saving: Annotated[float | None, _saving("Mean saving with perfect foresight, the ideal", 52.71)]
+    saving: Annotated[float | None, _saving_field("Mean saving of plans by p50", 44.2)]
+    baseline_saving: Annotated[float | None, _saving_field("Mean saving of plans by the price one week earlier", 37.49)]
+    ideal_saving: Annotated[float | None, _saving_field("Mean saving with perfect foresight, the ideal", 52.71)]
 
 
 class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):

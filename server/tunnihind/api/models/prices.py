@@ -12,9 +12,9 @@ from tunnihind.api.models.fields import (
     Currency,
     DocsUrl,
     FreeUntil,
+    FutureHourStart,
+    FutureHourStartIso,
     Gated,
-    HourAhead,
-    HourAheadIso,
     HourStart,
     HourStartIso,
     LastRefresh,
@@ -23,13 +23,13 @@ from tunnihind.api.models.fields import (
     P10Consumer,
     P50Consumer,
     P90Consumer,
+    ServedZoneCode,
     SettledConsumerPrice,
     SettledPrice,
-    ZoneCode,
-    in_kwh,
-    iso_start,
-    iso_time,
-    start,
+    eur_kwh_field,
+    iso_start_field,
+    iso_time_field,
+    start_field,
 )
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -46,8 +46,8 @@ class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):
 class ForecastHour(Struct, frozen=True, rename="camel", kw_only=True):
     """The forecast of one hour."""
 
-    ts: HourAhead
-    starts_at: HourAheadIso
+    ts: FutureHourStart
+    starts_at: FutureHourStartIso
     p10: P10
     p50: P50
     p90: P90
@@ -90,10 +90,10 @@ BacktestOrNull = Annotated[
 ]
 
 
-class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
+class _CommonFields(Struct, frozen=True, rename="camel", kw_only=True):
     """The first fields of `ForecastResponse`, `QuartersResponse` and `ScenariosResponse`."""
 
-    zone: ZoneCode
+    zone: ServedZoneCode
     currency: Currency
     now: Now
     made_at: MadeAt
@@ -102,7 +102,7 @@ class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
     gated: Gated
 
 
-class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
+class ForecastResponse(_CommonFields, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour on, and the forecast up to `freeUntil`."""
 
     backtest: BacktestOrNull
@@ -123,8 +123,8 @@ class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
 class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
     """The settled price of one quarter of an hour."""
 
-    ts: Annotated[int, start("Quarter", QUARTER_S)]
-    starts_at: Annotated[str, iso_start("Quarter")]
+    ts: Annotated[int, start_field("Quarter", QUARTER_S)]
+    starts_at: Annotated[str, iso_start_field("Quarter")]
     hourly: Annotated[
         bool,
         Meta(
@@ -138,11 +138,11 @@ class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
 class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
     """The forecast of one quarter of an hour."""
 
-    ts: Annotated[int, start("Quarter", QUARTER_S, QUARTER_S)]
-    starts_at: Annotated[str, iso_start("Quarter", QUARTER_S)]
+    ts: Annotated[int, start_field("Quarter", QUARTER_S, QUARTER_S)]
+    starts_at: Annotated[str, iso_start_field("Quarter", QUARTER_S)]
 
 
-class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
+class QuartersResponse(_CommonFields, frozen=True, rename="camel", kw_only=True):
     """Settled prices and the forecast, by quarters of an hour."""
 
     free_until: Annotated[
@@ -238,7 +238,7 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ] = None
 
 
-class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
+class ScenariosResponse(_CommonFields, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour forward, and equally likely price paths."""
 
     docs: DocsUrl
@@ -269,7 +269,7 @@ class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
             examples=[[[71.9, 64.31], [88.2, 90.07]]],
         ),
     ]
-    paths_kwh: Annotated[list[list[float]], in_kwh("The same paths", [[0.0877, 0.0785], [0.1076, 0.1099]])]
+    paths_kwh: Annotated[list[list[float]], eur_kwh_field("The same paths", [[0.0877, 0.0785], [0.1076, 0.1099]])]
 
 
 class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
@@ -297,7 +297,7 @@ class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
 class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     """The settled prices of a calendar month by the $adjective clock."""
 
-    zone: ZoneCode
+    zone: ServedZoneCode
     currency: Currency
     month: Annotated[str, Meta(description="The requested month.", examples=["2025-12"])]
     resolution: Annotated[str, Meta(description="The length of each period: 15m or 60m.", examples=["15m"])]
@@ -307,9 +307,9 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
-PeriodStartIso = Annotated[str, iso_time("Start of the period, ISO 8601 UTC.")]
+PeriodStartIso = Annotated[str, iso_time_field("Start of the period, ISO 8601 UTC.")]
 PeriodEndIso = Annotated[
-    str, iso_time("End of the period, ISO 8601 UTC: the start of the next one.", HOUR_EXAMPLE + QUARTER_S)
+    str, iso_time_field("End of the period, ISO 8601 UTC: the start of the next one.", HOUR_EXAMPLE + QUARTER_S)
 ]
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tunnihind.api.models.fields import Now, ZoneCode, uri
+from tunnihind.api.models.fields import Now, ServedZoneCode, uri_field
 
 type Mode = Literal["live", "demo", "rehearsal"]
 """`live` serves the market, `demo` a simulated market (`--demo`), and `rehearsal` a past day (`--as-of`)."""
@@ -14,7 +14,7 @@ class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
     """The address of a zone's API."""
 
     zone: Annotated[str, Meta(description="Bidding zone: EE, LV, LT or FI.", examples=["$code"])]
-    url: Annotated[str, uri("The zone's base URL, without a slash at its end.")]
+    url: Annotated[str, uri_field("The zone's base URL, without a slash at its end.")]
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
@@ -29,7 +29,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=["4d6bd6f2-6a1c-4a53-9c63-0b0f1f2f9d5e"],
         ),
     ]
-    zone: ZoneCode
+    zone: ServedZoneCode
     zones: Annotated[list[ZoneAddress], Meta(description="All zones of this server, with their addresses.")]
     vat_rate: Annotated[
         float, Meta(description="VAT rate in consumer-unit prices, as a fraction.", examples=[0.22], ge=0, lt=1)
@@ -49,7 +49,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=["Tunnihind (tunnihind.example)"],
         ),
     ]
-    public_url: Annotated[str, uri("The server's address for clients, without a slash at its end.")]
+    public_url: Annotated[str, uri_field("The server's address for clients, without a slash at its end.")]
     full_horizon: Annotated[
         bool,
         Meta(
@@ -136,7 +136,9 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
     type: Annotated[
         str,
-        uri("URI of the kind of problem. It links to its description.", "https://tunnihind.example/docs#problem-503"),
+        uri_field(
+            "URI of the kind of problem. It links to its description.", "https://tunnihind.example/docs#problem-503"
+        ),
     ]
     title: Annotated[str, Meta(description="A short name of the kind of problem.", examples=["Service Unavailable"])]
     status: Annotated[int, Meta(description="The HTTP status.", examples=[503], ge=400, le=599)]

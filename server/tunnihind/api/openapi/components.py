@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from tunnihind.api.feeds import VAT_RATE
-from tunnihind.api.http.headers import JSON, METHODS, PROBLEM_JSON
+from tunnihind.api.feeds import VAT_RATE_FIELD
+from tunnihind.api.http.headers import ALLOWED_METHODS, JSON, PROBLEM_JSON
 from tunnihind.api.http.problems import DETAILS, Problems
 from tunnihind.api.models.accuracy import AccuracyResponse
 from tunnihind.api.models.fields import HOUR_EXAMPLE
@@ -34,17 +34,21 @@ from tunnihind.settings import Settings
 
 type Document = dict[str, Any]
 
-_OF_CACHED: Final = ("ETag", "Cache-Control", "Vary")
+_CACHING_FIELDS: Final = ("ETag", "Cache-Control", "Vary")
 _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
 
-def cached(body: Document, *fields: str) -> Document:
+def cacheable_answers(body: Document, *fields: str) -> Document:
     """Describe the answers 200 and 304 of a cacheable resource. `body` describes the content of the answer 200.
 
     `fields` names the resource's additional header fields.
     """
     return {
-        "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
+        "200": {
+            "description": "The answer.",
+            "headers": _header_references(*_CACHING_FIELDS, *fields),
+            "content": body,
+        },
         "304": _not_modified(*fields) if fields else {"$ref": "#/components/responses/304"},
     }
 
@@ -52,16 +56,16 @@ def cached(body: Document, *fields: str) -> Document:
 def _not_modified(*fields: str) -> Document:
     return {
         "description": "Nothing has changed since the answer with the given `ETag`.",
-        "headers": _fields(*_OF_CACHED, *fields),
+        "headers": _header_references(*_CACHING_FIELDS, *fields),
     }
 
 
-def fresh(description: str, body: Document) -> Document:
+def uncached_answer(description: str, body: Document) -> Document:
     """Describe an answer that must not be cached."""
-    return {"description": description, "headers": _fields("Cache-Control"), "content": body}
+    return {"description": description, "headers": _header_references("Cache-Control"), "content": body}
 
 
-def problems(*statuses: int) -> Document:
+def problem_references(*statuses: int) -> Document:
     """Return references to the problem answers with the given HTTP statuses."""
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
 
@@ -72,10 +76,10 @@ def response_components(settings: Settings) -> Document:
     return {"304": _not_modified()} | {
         str(status): {
             "description": detail,
-            "headers": _fields("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
+            "headers": _header_references("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
             "content": {
                 PROBLEM_JSON: {
-                    "schema": reference("Problem"),
+                    "schema": schema_reference("Problem"),
                     "example": msgspec.to_builtins(texts.describe(status)),
                 }
             },
@@ -84,17 +88,17 @@ def response_components(settings: Settings) -> Document:
     }
 
 
-def content(schema: str, media_type: str = JSON) -> Document:
+def answer_content(schema: str, media_type: str = JSON) -> Document:
     """Describe the content of an answer with a reference to its schema."""
-    return {media_type: {"schema": reference(schema)}}
+    return {media_type: {"schema": schema_reference(schema)}}
 
 
-def reference(schema: str) -> Document:
+def schema_reference(schema: str) -> Document:
     """Return a reference to a schema of the document."""
     return {"$ref": f"#/components/schemas/{schema}"}
 
 
-def _fields(*names: str) -> Document:
+def _header_references(*names: str) -> Document:
     return {
         name: {"$ref": f"#/components/headers/{name}"}
         for name in ("Access-Control-Allow-Origin", "X-Request-Id", *names)
@@ -104,35 +108,37 @@ def _fields(*names: str) -> Document:
 def header_components() -> Document:
     """Describe the header fields of answers."""
     return {
-        "ETag": _field(
+        "ETag": _header_component(
             "Weak validator of the data and of the UTC hour, or of the quarter for answers by quarters. Send it back "
             "in `If-None-Match`.",
             {"pattern": '^W/"[0-9a-f]+"$'},
         ),
-        "Cache-Control": _field(
+        "Cache-Control": _header_component(
             "How long the answer may be reused. Prices are fresh for a minute, and may then be stale while a cache "
             "revalidates them. Both times end at the full UTC hour, or at the full quarter for answers by quarters. "
             "Errors may not be reused."
         ),
-        "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
-        "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
-        "X-Request-Id": _field(
+        "Vary": _header_component("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
+        "Access-Control-Allow-Origin": _header_component("Any origin may read the answer.", {"const": "*"}),
+        "X-Request-Id": _header_component(
             "The name of this request in the server's log. It is the request's own `X-Request-Id` if that has up to "
             "128 letters, digits and `._:/+=@-`.",
             example="7f9c2ba4e88f827d",
         ),
-        VAT_RATE: _field(
+        VAT_RATE_FIELD: _header_component(
             "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the law changes it within the "
             "feed, each later rate follows with the instant from which it applies, unix seconds.",
             {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
             example="0.22, 0.24;from=1751317200",
         ),
-        "Allow": _field("The methods that this resource takes.", example=METHODS),
-        "Retry-After": _field("Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"),
+        "Allow": _header_component("The methods that this resource takes.", example=ALLOWED_METHODS),
+        "Retry-After": _header_component(
+            "Seconds to wait before the next request.", {"pattern": "^[0-9]+$"}, example="1"
+        ),
     }
 
 
-def _field(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
+def _header_component(description: str, constraint: Document | None = None, *, example: str | None = None) -> Document:
     field = {"description": description, "required": True, "schema": {"type": "string", **(constraint or {})}}
     return field | ({} if example is None else {"example": example})
 
@@ -163,7 +169,7 @@ _SCHEMAS: Final = (
     NotReady,
 )
 
-_CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
+_MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
 """Maps each field in EUR/kWh to the field with the same price in EUR/MWh."""
 
 
@@ -178,16 +184,16 @@ def schema_components(vat: VatRates) -> Document:
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:
     """Compute the examples of prices in EUR/kWh from the examples of prices in EUR/MWh."""
-    for consumer_field, market_field in _CONSUMER_UNITS.items():
+    for consumer_field, market_field in _MARKET_FIELD_OF.items():
         if consumer_field in properties:
             market_example = properties[market_field]["examples"][0]
-            properties[consumer_field]["examples"] = [_converted(market_example, vat_rate)]
+            properties[consumer_field]["examples"] = [_converted_price(market_example, vat_rate)]
 
 
-def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
+def _converted_price(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
     """Convert a price, or each price in nested lists, from EUR/MWh to EUR/kWh with VAT."""
     if isinstance(price, list):
-        return [_converted(one, vat_rate) for one in price]
+        return [_converted_price(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
 
 

@@ -18,11 +18,11 @@ _VAT: Final = "$rate $adjective VAT"
 _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate of their date)"
 
 
-def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values for placeholders such as `$vat`. `say` translates English text."""
+def placeholder_values(settings: Settings, translate: Callable[[str], str] = str) -> Mapping[str, str]:
+    """Return this server's values for placeholders such as `$vat`. `translate` translates English text."""
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
-    adjective = say(market.adjective)
-    vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
+    adjective = translate(market.adjective)
+    vat = Template(translate(_VAT_BY_DATE if newest_since else _VAT))
     return {
         "adjective": adjective,
         "attribution": settings.attribution_text,
@@ -76,7 +76,7 @@ _TAGS: Final = [
 
 def openapi_document(settings: Settings) -> Document:
     """Return the OpenAPI 3.1 document, with this server's address, zone, attribution and VAT."""
-    words = description_words(settings)
+    words = placeholder_values(settings)
     schemas = schema_components(settings.api_vat_rates)
     operations = {**price_operations(), **feed_operations(), **service_operations()}
     add_examples(operations.values(), schemas)
@@ -99,17 +99,17 @@ def openapi_document(settings: Settings) -> Document:
             "headers": header_components(),
         },
     }
-    filled: Document = _fill_in(document, words)
+    filled: Document = _fill_placeholders(document, words)
     return filled
 
 
-def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
+def _fill_placeholders(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
     """Replace the placeholders in all strings of a document, except keys. The `$` of a regular expression stays."""
     match node:
         case dict():
-            return {key: _fill_in(value, words) for key, value in node.items()}
+            return {key: _fill_placeholders(value, words) for key, value in node.items()}
         case list():
-            return [_fill_in(value, words) for value in node]
+            return [_fill_placeholders(value, words) for value in node]
         case str():
             return Template(node).safe_substitute(words)
         case _:

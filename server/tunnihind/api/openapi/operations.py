@@ -3,13 +3,20 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from tunnihind.api.answers import MAX_DAYS, MIN_DAYS
-from tunnihind.api.feeds import PRICES, VAT_RATE, Reader
-from tunnihind.api.history import FIRST
+from tunnihind.api.answers import MAX_HISTORY_DAYS, MIN_HISTORY_DAYS
+from tunnihind.api.feeds import PRICE_KINDS, VAT_RATE_FIELD, FeedFormat
+from tunnihind.api.history import FIRST_MONTH
 from tunnihind.api.http.headers import JSON, PROBLEM_JSON
-from tunnihind.api.openapi.components import Document, cached, content, fresh, problems, reference
+from tunnihind.api.openapi.components import (
+    Document,
+    answer_content,
+    cacheable_answers,
+    problem_references,
+    schema_reference,
+    uncached_answer,
+)
 from tunnihind.api.parameters import RESOLUTIONS
-from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FORMATS
+from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_ISSUE_DAYS, FIRST_YEAR, FORMATS
 
 
 def _operation(
@@ -39,51 +46,52 @@ def _parameter(
     return named | {"schema": {"type": "string", **schema}} | ({} if example is None else {"example": example})
 
 
-_DAYS: Final = _parameter(
+_DAYS_PARAMETER: Final = _parameter(
     "days",
-    f"History window in days: one or two digits, clamped into {MIN_DAYS} to {MAX_DAYS}.",
+    f"History window in days: one or two digits, clamped into {MIN_HISTORY_DAYS} to {MAX_HISTORY_DAYS}.",
     pattern="^[0-9]{1,2}$",
-    default=str(MAX_DAYS),
+    default=str(MAX_HISTORY_DAYS),
     example="7",
 )
-_DAYS_BEFORE: Final = _parameter(
+_DAYS_BEFORE_PARAMETER: Final = _parameter(
     "days",
-    f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_DAYS}.",
+    f"Days of history before the current quarter: one or two digits, clamped into 0 to {MAX_HISTORY_DAYS}.",
     pattern="^[0-9]{1,2}$",
     default="0",
     example="1",
 )
-_MONTH: Final = _parameter(
+_MONTH_PARAMETER: Final = _parameter(
     "month",
-    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the current month. Other months get 404.",
+    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST_MONTH} to the current month. Other months get "
+    "404.",
     is_required=True,
     pattern="^[0-9]{4}-(0[1-9]|1[0-2])$",
     example="2025-12",
 )
-_RESOLUTION: Final = _parameter(
+_RESOLUTION_PARAMETER: Final = _parameter(
     "resolution",
     "The length of each period: a quarter of an hour or an hour.",
     enum=[*RESOLUTIONS],
     default=next(iter(RESOLUTIONS)),
 )
-_PRICE: Final = _parameter(
+_PRICE_PARAMETER: Final = _parameter(
     "price",
     "`consumer` is with VAT, `market` without. The VAT rate is the legal rate of each date, or the operator's choice. "
     "The header field `Tunnihind-VAT-Rate` has this rate.",
-    enum=[*PRICES],
-    default=PRICES[0],
+    enum=[*PRICE_KINDS],
+    default=PRICE_KINDS[0],
 )
-_FORMAT: Final = _parameter(
+_FORMAT_PARAMETER: Final = _parameter(
     "format", "`json` summarises the last weeks, `csv` is the table.", enum=[*FORMATS], default=FORMATS[0]
 )
-_YEAR: Final = _parameter(
+_YEAR_PARAMETER: Final = _parameter(
     "year",
     f"For the table: the days of issue of a year, from {FIRST_YEAR} to the current year. Other years get 404. Without "
-    f"a year, the table has the last {DEFAULT_DAYS} days.",
+    f"a year, the table has the last {DEFAULT_ISSUE_DAYS} days.",
     pattern="^[0-9]{4}$",
     example="2025",
 )
-_KNOWN_TAG: Final = _parameter(
+_KNOWN_TAG_PARAMETER: Final = _parameter(
     "If-None-Match",
     "The `ETag` of the client's last answer. If nothing is new, the answer is 304 without a body.",
     place="header",
@@ -99,7 +107,7 @@ _TABLE_COLUMNS: Final = (
     "Missing figures are empty."
 )
 
-_TABLE: Final = (
+_TABLE_EXAMPLE: Final = (
     f"{','.join(COLUMNS)}\n"
     "2025-12-14,2025-12-15,1,2025-12-14T10:00:00Z,weather,24,31.40,52.30,40.20,0.8020,0.0960,0.1020,10.40,154.30,101.70,"
     "49.20,40.60,45.90,60.03,46.47,39.02,42.10,55.59,44.20,37.49,39.91,52.71,40.15,33.40,36.20,47.68,,,,\n"
@@ -115,8 +123,8 @@ def price_operations() -> Mapping[str, Document]:
             "Settled prices from now on, and the forecast",
             "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
             "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
-            answers=cached(content("ForecastResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[_KNOWN_TAG],
+            answers=cacheable_answers(answer_content("ForecastResponse")) | problem_references(400, 405, 429, 500, 503),
+            parameters=[_KNOWN_TAG_PARAMETER],
         ),
         "/api/v1/quarters": _operation(
             "getQuarters",
@@ -127,8 +135,8 @@ def price_operations() -> Mapping[str, Document]:
             "the hour's p50, apart from rounding. If only the price of the hour is known, its quarters have this price "
             "and are marked `hourly`. With `days`, the settled quarters of that many days come first in `dayAhead`, "
             "and their forecasts come first in `forecast`. Other parameters are ignored.",
-            answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[_DAYS_BEFORE, _KNOWN_TAG],
+            answers=cacheable_answers(answer_content("QuartersResponse")) | problem_references(400, 405, 429, 500, 503),
+            parameters=[_DAYS_BEFORE_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
         "/api/v1/scenarios": _operation(
             "getScenarios",
@@ -139,8 +147,9 @@ def price_operations() -> Mapping[str, Document]:
             "is. Two of an hour's 20 prices lie below p10 and two above p90. The 10th, 50th and 90th percentiles of "
             "these prices are the percentiles of `/api/v1/forecast`. There are paths of hours only, not of quarters. "
             "It takes no query string.",
-            answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[_KNOWN_TAG],
+            answers=cacheable_answers(answer_content("ScenariosResponse"))
+            | problem_references(400, 405, 429, 500, 503),
+            parameters=[_KNOWN_TAG_PARAMETER],
         ),
         "/api/series": _operation(
             "getSeries",
@@ -148,8 +157,8 @@ def price_operations() -> Mapping[str, Document]:
             "Price history and a past-to-future forecast series",
             "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
             "`/api/v1/forecast`.",
-            answers=cached(content("SeriesResponse")) | problems(400, 405, 429, 500, 503),
-            parameters=[_DAYS, _KNOWN_TAG],
+            answers=cacheable_answers(answer_content("SeriesResponse")) | problem_references(400, 405, 429, 500, 503),
+            parameters=[_DAYS_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
         "/api/v1/accuracy": _operation(
             "getAccuracy",
@@ -161,9 +170,11 @@ def price_operations() -> Mapping[str, Document]:
             "ignored.\n\n"
             "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
             f"for ever. {_TABLE_COLUMNS}",
-            answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
-            | problems(400, 404, 405, 429, 500, 503),
-            parameters=[_FORMAT, _YEAR, _KNOWN_TAG],
+            answers=cacheable_answers(
+                answer_content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE_EXAMPLE]}}}
+            )
+            | problem_references(400, 404, 405, 429, 500, 503),
+            parameters=[_FORMAT_PARAMETER, _YEAR_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
         "/api/v1/history": _operation(
             "getHistory",
@@ -173,19 +184,20 @@ def price_operations() -> Mapping[str, Document]:
             "this price and are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed "
             "months may be cached for ever after a week. A correction changes the `ETag`. Unknown parameters are "
             "refused. Only two of a zone's months are read at a time. Other requests get 503 with `Retry-After`.",
-            answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
-            parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
+            answers=cacheable_answers(answer_content("HistoryResponse"))
+            | problem_references(400, 404, 405, 429, 500, 503),
+            parameters=[_MONTH_PARAMETER, _RESOLUTION_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
     }
 
 
-_FEED: Final = (
+_FEED_DESCRIPTION: Final = (
     "Settled prices, then forecast medians, without a gap. They begin at midnight, $adjective time, and end with the "
     "served data. Unknown parameters are refused. Without a current or future price the answer is 503, so that readers "
     "keep their data."
 )
 
-_FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
+_FEED_OPERATIONS: Final[Mapping[FeedFormat, tuple[str, str, str, Document]]] = {
     "evcc": (
         "getEvccFeed",
         "Prices for evcc",
@@ -194,7 +206,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
             "it `price=market`, margin and fees without VAT as `charges`, and the law's VAT as `tax`. For `feedin` "
             "give it `price=market`, and as `charges` what the buyer keeps, below zero."
         ),
-        {"type": "array", "items": reference("EvccRate")},
+        {"type": "array", "items": schema_reference("EvccRate")},
     ),
     "emhass": (
         "getEmhassFeed",
@@ -218,7 +230,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
             "and fees with VAT go into `rates_import_override` as `rate_increment`. Give `rates_export_octopus_url` "
             "`price=market`."
         ),
-        reference("OctopusRates"),
+        schema_reference("OctopusRates"),
     ),
 }
 """The operation of each feed: its name, summary, advice on VAT and fees, and schema."""
@@ -227,15 +239,16 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
 def feed_operations() -> Mapping[str, Document]:
     """Return the operations of the feeds, keyed by path."""
     return {
-        f"/api/feeds/{reader}": _operation(
+        f"/api/feeds/{feed_format}": _operation(
             name,
             "Feeds",
             summary,
-            f"{_FEED} {advice}",
-            answers=cached({JSON: {"schema": schema}}, VAT_RATE) | problems(400, 405, 429, 500, 503),
-            parameters=[_RESOLUTION, _PRICE, _KNOWN_TAG],
+            f"{_FEED_DESCRIPTION} {advice}",
+            answers=cacheable_answers({JSON: {"schema": schema}}, VAT_RATE_FIELD)
+            | problem_references(400, 405, 429, 500, 503),
+            parameters=[_RESOLUTION_PARAMETER, _PRICE_PARAMETER, _KNOWN_TAG_PARAMETER],
         )
-        for reader, (name, summary, advice, schema) in _FEEDS.items()
+        for feed_format, (name, summary, advice, schema) in _FEED_OPERATIONS.items()
     }
 
 
@@ -247,17 +260,17 @@ def service_operations() -> Mapping[str, Document]:
             "Operation",
             "This description",
             "The OpenAPI 3.1 description of the API.",
-            answers=cached({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
-            | problems(405, 429, 500),
-            parameters=[_KNOWN_TAG],
+            answers=cacheable_answers({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
+            | problem_references(405, 429, 500),
+            parameters=[_KNOWN_TAG_PARAMETER],
         ),
         "/api/about": _operation(
             "getAbout",
             "Operation",
             "Who serves this API",
             "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
-            answers=cached(content("About")) | problems(405, 429, 500, 503),
-            parameters=[_KNOWN_TAG],
+            answers=cacheable_answers(answer_content("About")) | problem_references(405, 429, 500, 503),
+            parameters=[_KNOWN_TAG_PARAMETER],
         ),
         "/healthz": _operation(
             "getHealth",
@@ -265,7 +278,7 @@ def service_operations() -> Mapping[str, Document]:
             "Is the process alive?",
             "Answers while the process lives. 503 means that only a restart can help: the pipeline has ended with an "
             "error, or has made no progress for fifteen minutes.",
-            answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
+            answers={"200": uncached_answer("Alive.", answer_content("Health"))} | problem_references(405, 500, 503),
         ),
         "/readyz": _operation(
             "getReadiness",
@@ -273,9 +286,9 @@ def service_operations() -> Mapping[str, Document]:
             "Is the data there and fresh?",
             "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
             answers={
-                "200": fresh("Nothing is missing or stale.", content("Readiness")),
-                "503": fresh("Data is missing or stale.", content("NotReady", PROBLEM_JSON)),
+                "200": uncached_answer("Nothing is missing or stale.", answer_content("Readiness")),
+                "503": uncached_answer("Data is missing or stale.", answer_content("NotReady", PROBLEM_JSON)),
             }
-            | problems(405, 500),
+            | problem_references(405, 500),
         ),
     }
