@@ -27,9 +27,9 @@ from tunnihind.forecast.run import Run
 from tunnihind.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_end, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
-from tunnihind.web.display import Display, PricedPeriod, by_day, priced_periods, vat_shown
+from tunnihind.web.display import Display, PricedPeriod, group_by_day, priced_periods, shown_vat
 from tunnihind.web.options import LANGUAGES, PageOptions
-from tunnihind.web.outlook import Span, outlook, sentences
+from tunnihind.web.outlook import HourSpan, day_outlooks, outlook_sentences
 
 NEAR_ZERO_EUR_MWH: Final = 10.0
 STANDS_OUT_EUR_MWH: Final = 10.0
@@ -77,21 +77,21 @@ def view_of(run: Run, prices: Prices, lang: str) -> View | None:
     data = hours_view("", PriceSeries.of(ESTONIA.zone, HOUR_S, known), run=run)
     served = served_periods(data, now, Settings(), step_s=HOUR_S, since=now - 2 * WEEK_S)
     options = PageOptions.read({"lang": lang, "vat": "law"})
-    display = Display(options, ESTONIA, vat_shown(options, ESTONIA, SPECIFIED_VAT_RATE, now))
+    display = Display(options, ESTONIA, shown_vat(options, ESTONIA, SPECIFIED_VAT_RATE, now))
     periods = priced_periods(served)
-    return View(now, by_day(periods, {ts: display.day(ts) for ts in periods}), display)
+    return View(now, group_by_day(periods, {ts: display.local_day(ts) for ts in periods}), display)
 
 
 def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
     """Yield the statements on each day's forecast: days ahead, the statement, and whether it came true."""
-    show, today = view.display, view.display.day(view.now)
-    past = [show.shown(period) for day, periods in view.days.items() if day < today for period in periods]
+    show, today = view.display, view.display.local_day(view.now)
+    past = [show.shown_price(period) for day, periods in view.days.items() if day < today for period in periods]
     usual, highest = fmean(past), max(past)
 
     def least(eur_mwh: float) -> float:
         return show.amount(eur_mwh, view.now)
 
-    for one in outlook(view.days, view.now, show):
+    for one in day_outlooks(view.days, view.now, show):
         hours = view.days[one.day]
         if not all(period.ts in prices for period in hours) or all(period.settled is not None for period in hours):
             continue
@@ -99,7 +99,7 @@ def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
         mean, ahead = fmean(came.values()), (one.day - today).days
         apart = max(least(STANDS_OUT_EUR_MWH), STANDS_OUT * abs(mean))
 
-        def within(spans: Sequence[Span], came: Mapping[int, float] = came) -> list[float]:
+        def within(spans: Sequence[HourSpan], came: Mapping[int, float] = came) -> list[float]:
             return [price for ts, price in came.items() if any(span.start <= ts < span.end for span in spans)]
 
         for kind, sign in (("cheap", -1), ("expensive", 1)):
@@ -112,9 +112,9 @@ def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
             yield ahead, f"than usual, {'more expensive' if dearer else 'cheaper'}", (mean > usual) is dearer
         if one.near_zero:
             yield ahead, "close to zero on average", fmean(within(one.near_zero)) < least(NEAR_ZERO_EUR_MWH)
-        if one.possible:
-            yield ahead, "maybe very expensive: above all before", max(within(one.possible)) > highest
-            yield ahead, "maybe very expensive: twice the usual", max(within(one.possible)) > 2 * usual
+        if one.possibly_expensive:
+            yield ahead, "maybe very expensive: above all before", max(within(one.possibly_expensive)) > highest
+            yield ahead, "maybe very expensive: twice the usual", max(within(one.possibly_expensive)) > 2 * usual
 
 
 @click.command(help=__doc__)
@@ -127,7 +127,7 @@ def main(forecasts: Path, prices: Path, lang: str | None) -> None:
     views = [view for run in read_runs(forecasts) if (view := view_of(run, came, lang or "en"))]
     if lang:
         for view in views:
-            told = sentences(outlook(view.days, view.now, view.display), view.days, view.now, view.display)
+            told = outlook_sentences(day_outlooks(view.days, view.now, view.display), view.days, view.now, view.display)
             click.echo(f"{datetime.fromtimestamp(view.now, UTC):%a %Y-%m-%d %H:%M} UTC  {' '.join(told)}")
         return
     shares = defaultdict[tuple[int, str], list[bool]](list)

@@ -20,7 +20,7 @@ from homeassistant.helpers.template import Template
 
 from tests.support.machine.processes import Launch, Server
 from tunnihind.market import HOUR_S
-from tunnihind.web.reference import recipe
+from tunnihind.web.reference import read_recipe
 
 EMHASS: Final = os.environ["TUNNIHIND_EMHASS"]
 
@@ -68,7 +68,7 @@ def configuration(step_s: int) -> dict[str, Any]:
 
 async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str) -> dict[str, Any]:
     """Return the data that the recipe for Home Assistant sends to EMHASS, with the server's prices."""
-    commands = yaml.safe_load(recipe("emhass.yaml", server.url))["rest_command"]
+    commands = yaml.safe_load(read_recipe("emhass.yaml", server.url))["rest_command"]
     prices = (
         await server.get(f"{commands['tunnihind_for_emhass']['url'].removeprefix(server.url)}&resolution={resolution}")
     ).json()

@@ -20,7 +20,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import prices_within_hours
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, iso_utc
 from tunnihind.price_series import PriceSeries
-from tunnihind.web.reference import RECIPES, recipe
+from tunnihind.web.reference import RECIPE_CLIENTS, read_recipe
 
 type Document = dict[str, Any]
 
@@ -37,7 +37,7 @@ async def body(server: RunningServer) -> Document:
 
 
 def code_of(file: str, server: RunningServer) -> str:
-    return recipe(file, f"http://127.0.0.1:{server.port}")
+    return read_recipe(file, f"http://127.0.0.1:{server.port}")
 
 
 def prices_of(body: Document) -> dict[int, float]:
@@ -228,4 +228,4 @@ async def test_the_shelly_leaves_its_switch_alone_while_there_is_no_answer(serve
 def test_every_recipe_is_run_somewhere() -> None:
     in_home_assistant = Path(__file__).parents[1] / "integration" / "test_rest_sensor.py"
     source = Path(__file__).read_text() + in_home_assistant.read_text()
-    assert [file for file in RECIPES if f'"{file}"' not in source] == []
+    assert [file for file in RECIPE_CLIENTS if f'"{file}"' not in source] == []

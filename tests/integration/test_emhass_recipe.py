@@ -15,7 +15,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve, make_view
 from tests.support.household.price_readers import emhass_steps
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import ESTONIA, QUARTER_S
-from tunnihind.web.reference import recipe
+from tunnihind.web.reference import read_recipe
 
 PRICES = {HOUR + n * QUARTER_S: -20.5 + 7.3 * n for n in range(12)}
 
@@ -42,7 +42,7 @@ async def emhass(socket_enabled: None) -> AsyncIterator[tuple[str, Sent]]:
 
 
 async def run_script(hass: HomeAssistant, server: RunningServer, emhass_url: str) -> None:
-    code = recipe("emhass.yaml", f"http://127.0.0.1:{server.port}")
+    code = read_recipe("emhass.yaml", f"http://127.0.0.1:{server.port}")
     config = yaml.safe_load(code.replace("http://localhost:5000", emhass_url))
     assert await async_setup_component(hass, "rest_command", config)
     assert await async_setup_component(hass, "script", config)

@@ -12,7 +12,7 @@ from homeassistant.setup import async_setup_component
 
 from tests.support.api.api_server import HOUR, Serve, make_run, make_view
 from tunnihind.market import HOUR_S
-from tunnihind.web.reference import recipe
+from tunnihind.web.reference import read_recipe
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def answer(socket_enabled: None, hass: HomeAssistant, serve: Serve) -> dic
     """Return the largest possible answer, from a server that Home Assistant knows."""
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 7 for i in range(35)}
     server = await serve(make_view(settled, make_run(-1234.56 - i / 7 for i in range(200))))
-    config = yaml.safe_load(recipe("home-assistant.yaml", f"http://127.0.0.1:{server.port}"))
+    config = yaml.safe_load(read_recipe("home-assistant.yaml", f"http://127.0.0.1:{server.port}"))
     assert await async_setup_component(hass, "rest", config)
     await hass.async_block_till_done(wait_background_tasks=True)
     document: dict[str, Any] = json.loads((await server.ask("/api/v1/forecast")).body)

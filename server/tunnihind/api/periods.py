@@ -47,15 +47,15 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
     known = zip(settled.starts.tolist(), settled.eur_mwh.tolist(), strict=True)
-    ahead = [(ts, said) for ts, said in periods_of_run(series.run) if ts > now] if series.run else []
+    ahead = [(ts, percentiles) for ts, percentiles in periods_of_run(series.run) if ts > now] if series.run else []
     run_since = ahead[0][0] if ahead else now + 1
-    begun = sorted((ts, said) for ts, said in series.issued.items() if since <= ts < run_since)
+    begun = sorted((ts, percentiles) for ts, percentiles in series.issued.items() if since <= ts < run_since)
     limit = None if settings.full_horizon else free_until(data.newest_settled, now)
     return ServedPeriods(
         tuple(SettledPeriod(ts, price, ts in series.priced_by_hour) for ts, price in known if not math.isnan(price)),
         tuple(
-            ForecastPeriod(ts, said)
-            for ts, said in (*begun, *ahead)
+            ForecastPeriod(ts, percentiles)
+            for ts, percentiles in (*begun, *ahead)
             # As in `/api/series`, periods that have begun are served even after the end of the public window.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),

@@ -242,7 +242,7 @@ def issued_forecasts(runs: Iterable[Run]) -> dict[int, Percentiles]:
     for run in ordered:
         begun = min(max(0, (run.made_at - run.start_ts) // step_s + 1), run.p50.size)
         first = (run.start_ts - start_ts) // step_s
-        said = np.stack([run.p10, run.p50, run.p90], axis=1)
-        percentiles[first + begun : first + run.p50.size] = said[begun:]
+        issued = np.stack([run.p10, run.p50, run.p90], axis=1)
+        percentiles[first + begun : first + run.p50.size] = issued[begun:]
     known = ~np.isnan(percentiles[:, 0])
     return dict(zip(starts[known].tolist(), starmap(Percentiles, percentiles[known].tolist()), strict=True))

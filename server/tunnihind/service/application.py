@@ -34,7 +34,7 @@ from tunnihind.web.pages import (
     Site,
     accuracy_page,
     dashboard_handler,
-    missing_page,
+    missing_page_middleware,
     page_handler,
     reference_page,
 )
@@ -82,7 +82,7 @@ def create_app(
     problems = Problems(settings.base_url)
     limits = [rate_limit_middleware(settings, clock, problems)] if settings.rate_limit else []
     root = Site.of(settings, zones[0].snapshot.market.zone)
-    app = web.Application(middlewares=[*limits, missing_page(root, mode)])
+    app = web.Application(middlewares=[*limits, missing_page_middleware(root, mode)])
     app[METRICS_KEY], app[PROBLEMS_KEY], app[STOPPING_KEY] = metrics, problems, stopping or asyncio.Event()
     handlers: dict[str, Handler] = {}
     for zone in zones:

@@ -21,7 +21,7 @@ from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
+from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_names, wind_names
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -226,7 +226,7 @@ def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None
     """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
     names = (*wind_names(market), *sun_names(market))
-    return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
+    return RegionWeather.of(store.covariates.newest(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until)
 
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:

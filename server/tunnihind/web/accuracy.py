@@ -15,7 +15,7 @@ from tunnihind.forecast.scoring.decisions import (
 )
 from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.web.drawing import NamedSpan, Tick, round_step
+from tunnihind.web.drawing import RangeLabel, Tick, round_step
 from tunnihind.web.options import PageOptions
 from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH
 from tunnihind.web.texts import Texts
@@ -24,8 +24,8 @@ _DAY_PLAN_HOURS: Final = 4
 _TARGET_COVERAGE: Final = 0.8
 
 _MONTH_DAYS: Final = 30
-_SIZE: Final = 1000
-_SERIES: Final = 3
+_PLOT_SIZE: Final = 1000
+_BARS_PER_MONTH: Final = 3
 """Each month has room for this many bars, so that the bars of all charts have the same width."""
 _BARS_SHARE: Final = 0.72
 """The fraction of a month's width that is kept for its bars."""
@@ -44,24 +44,25 @@ class ComparedScore(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class AccuracyFigures:
     """The scores of forecasts made a given number of days ahead.
 
-    `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `share` is the saving
-    of four-hour plans as a fraction of the saving with perfect foresight. `coverage` is the fraction of hours whose
-    price lies in the forecast's interval. `boiler` is the yearly saving of a boiler that follows a forecast, in EUR
-    without VAT. `boiler_ideal` is the same boiler's yearly saving with perfect foresight. An unknown figure is NaN.
+    `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `saving_share` is the
+    saving of four-hour plans as a fraction of the saving with perfect foresight. `coverage` is the fraction of hours
+    whose price lies in the forecast's interval. `boiler_saving` is the yearly saving of a boiler that follows a
+    forecast, in EUR without VAT. `ideal_boiler_saving` is the same boiler's yearly saving with perfect foresight. An
+    unknown figure is NaN.
     """
 
     days: int
     error: ComparedScore
-    share: ComparedScore
+    saving_share: ComparedScore
     coverage: float
-    boiler: ComparedScore
-    boiler_ideal: float
+    boiler_saving: ComparedScore
+    ideal_boiler_saving: float
 
     @classmethod
-    def of(cls, scores: WindowScores, ahead: int) -> Figures:
+    def of(cls, scores: WindowScores, ahead: int) -> AccuracyFigures:
         """Return the scores of forecasts made `ahead` days ahead."""
         hourly = scores.by_days_ahead[ahead]
         plans = scores.decisions.by_days_ahead.get(ahead, {})
@@ -70,10 +71,10 @@ class Figures:
         return cls(
             days=days_scored(hourly.n),
             error=ComparedScore(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
-            share=_shares(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
+            saving_share=_saving_shares(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
-            boiler=ComparedScore(*saved),
-            boiler_ideal=boiler_eur_a_year(boiler.ideal),
+            boiler_saving=ComparedScore(*saved),
+            ideal_boiler_saving=boiler_eur_a_year(boiler.ideal),
         )
 
 
@@ -81,10 +82,10 @@ class Figures:
 class Bar:
     """A bar of a chart. Positions and lengths are in thousandths of the plot's width and height.
 
-    The y axis points downwards. `series` is the index of the bar's forecast in `ComparedScore`.
+    The y axis points downwards. `forecast_index` is the index of the bar's forecast in `ComparedScore`.
     """
 
-    series: int
+    forecast_index: int
     x: float
     y: float
     width: float
@@ -101,7 +102,7 @@ class BarChart:
     name: str
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
-    labels: tuple[NamedSpan, ...]
+    labels: tuple[RangeLabel, ...]
     target: float | None = None
 
 
@@ -110,15 +111,16 @@ class AccuracySummary:
     """The accuracy page's figures about price forecasts.
 
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
-    month's scores, the newest month first. `window` has the scores of the last 30 or 90 days. `week` has the shares of
-    the ideal saving that plans within seven days reached in the same time. If there are no such scores, `window` and
-    `week` are None. `years` lists the years with scores of the server's forecasts, the newest year first.
+    month's scores, the newest month first. `recent_figures` has the scores of the last 30 or 90 days.
+    `week_saving_share` has the shares of the ideal saving that plans within seven days reached in the same time. If
+    there are no such scores, `recent_figures` and `week_saving_share` are None. `years` lists the years with scores of
+    the server's forecasts, the newest year first.
     """
 
     is_backtest: bool
-    months: Mapping[date, Figures]
-    window: Figures | None
-    week: ComparedScore | None
+    months: Mapping[date, AccuracyFigures]
+    recent_figures: AccuracyFigures | None
+    week_saving_share: ComparedScore | None
     charts: tuple[BarChart, ...]
     years: tuple[int, ...]
 
@@ -137,23 +139,23 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
     ahead = 1 if is_backtest else int(options.ahead)
     scored = data.monthly_scores.backtest if is_backtest else data.monthly_scores.issued
     months = {
-        date.fromisoformat(f"{month.month}-01"): Figures.of(month.scores, ahead)
+        date.fromisoformat(f"{month.month}-01"): AccuracyFigures.of(month.scores, ahead)
         for month in scored
         if month.scores.by_days_ahead[ahead].n
     }
-    window = None if is_backtest else _window(data.recent_scores, ahead)
-    week = None if window is None else _shares(window.decisions.week)
+    window = None if is_backtest else _recent_scores(data.recent_scores, ahead)
+    week = None if window is None else _saving_shares(window.decisions.week)
     return AccuracySummary(
         is_backtest=is_backtest and bool(months),
         months=dict(reversed(months.items())),
-        window=None if window is None else Figures.of(window, ahead),
-        week=None if week is None or isnan(week.forecast) else week,
+        recent_figures=None if window is None else AccuracyFigures.of(window, ahead),
+        week_saving_share=None if week is None or isnan(week.forecast) else week,
         charts=tuple(_charts(months, texts)) if months else (),
         years=() if is_backtest else tuple(sorted({int(month.month[:4]) for month in scored}, reverse=True)),
     )
 
 
-def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
+def _recent_scores(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
     If the last 30 days have no scores, return the scores of the last 90 days. If these days have no scores either,
@@ -163,19 +165,19 @@ def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
 
-def _shares(plans: PlanScores) -> ComparedScore:
+def _saving_shares(plans: PlanScores) -> ComparedScore:
     return ComparedScore(plans.share, plans.seven_day_mean_share, plans.baseline_share)
 
 
-def _charts(months: Mapping[date, Figures], texts: Texts) -> Iterator[BarChart]:
+def _charts(months: Mapping[date, AccuracyFigures], texts: Texts) -> Iterator[BarChart]:
     def cents(error: float) -> str:
         return texts.number(error / EUR_MWH_PER_CENT_KWH, 1)
 
-    labels = tuple(_labels([*months], texts))
-    shares = [figures.share for figures in months.values()]
+    labels = tuple(_month_labels([*months], texts))
+    shares = [figures.saving_share for figures in months.values()]
     if not all(isnan(share) for of_month in shares for share in of_month):
         yield _chart("saving", shares, 1.0, texts.percent, labels)
-    yield _chart("error", errors := [figures.error for figures in months.values()], _top(errors), cents, labels)
+    yield _chart("error", errors := [figures.error for figures in months.values()], _axis_top(errors), cents, labels)
     covered = [(figures.coverage,) for figures in months.values()]
     yield _chart("range", covered, 1.0, texts.percent, labels, target=_TARGET_COVERAGE)
 
@@ -185,33 +187,33 @@ def _chart(
     months: Sequence[tuple[float, ...]],
     top: float,
     write: Callable[[float], str],
-    labels: tuple[NamedSpan, ...],
+    labels: tuple[RangeLabel, ...],
     *,
     target: float | None = None,
 ) -> BarChart:
-    slot = _SIZE / max(len(months), _MIN_MONTHS)
+    slot = _PLOT_SIZE / max(len(months), _MIN_MONTHS)
     return BarChart(
         name=name,
         bars=tuple(_bars(months, slot, top)),
         ticks=tuple(Tick(round(100 * (1 - i / _TICKS), 2), write(top * i / _TICKS)) for i in range(_TICKS + 1)),
         labels=labels,
-        target=None if target is None else round(_SIZE * (1 - target / top), 1),
+        target=None if target is None else round(_PLOT_SIZE * (1 - target / top), 1),
     )
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
     """Yield a bar for each known figure. A figure below zero gets a bar of height zero."""
     for number, values in enumerate(months):
-        width = slot * _BARS_SHARE / _SERIES
-        for series, value in enumerate(values):
+        width = slot * _BARS_SHARE / _BARS_PER_MONTH
+        for forecast_index, value in enumerate(values):
             if isnan(value):
                 continue
-            height = round(_SIZE * min(max(value / top, 0.0), 1.0), 1)
-            left = slot * (number + (1 - _BARS_SHARE) / 2) + series * width
-            yield Bar(series, round(left, 1), round(_SIZE - height, 1), round(width * 0.92, 1), height)
+            height = round(_PLOT_SIZE * min(max(value / top, 0.0), 1.0), 1)
+            left = slot * (number + (1 - _BARS_SHARE) / 2) + forecast_index * width
+            yield Bar(forecast_index, round(left, 1), round(_PLOT_SIZE - height, 1), round(width * 0.92, 1), height)
 
 
-def _top(months: Sequence[tuple[float, ...]]) -> float:
+def _axis_top(months: Sequence[tuple[float, ...]]) -> float:
     """Return the top of an axis that includes all errors. The distance between the axis's labels is a round number."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
@@ -219,10 +221,10 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
     return round_step(highest, _TICKS) * _TICKS
 
 
-def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
+def _month_labels(months: Sequence[date], texts: Texts) -> Iterator[RangeLabel]:
     """Yield at most four labels below a chart, each with the name of a month."""
     slot = 100 / max(len(months), _MIN_MONTHS)
     every = ceil(len(months) / _MAX_LABELS)
     for number in range(0, len(months), every):
         at = slot * (number + (1 - _BARS_SHARE) / 2)
-        yield NamedSpan(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))
+        yield RangeLabel(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))

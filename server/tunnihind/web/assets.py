@@ -24,22 +24,24 @@ _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
-_IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
+_IMPORT_LINE: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
 class Assets:
     """The scripts, style sheets and pictures of the pages. Scripts are served minified."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
-        served = {name: _served(name, body) for name, body in contents.items()}
+        served = {name: _served_content(name, body) for name, body in contents.items()}
         digest = blake2b(digest_size=_DIGEST_BYTES)
         for name in sorted(served):
             digest.update(name.encode() + b"\0" + served[name])
         self.digest = digest.hexdigest()
         self._representations = {name: _representations(name, body) for name, body in served.items()}
-        self._imports = {name: [found.decode() for found in _IMPORTED.findall(body)] for name, body in contents.items()}
+        self._imports = {
+            name: [found.decode() for found in _IMPORT_LINE.findall(body)] for name, body in contents.items()
+        }
 
     def __contains__(self, name: str) -> bool:
         return name in self._representations
@@ -50,7 +52,7 @@ class Assets:
             raise KeyError(name)
         return f"static/{self.digest}/{name}"
 
-    def modules(self, name: str) -> list[str]:
+    def imported_modules(self, name: str) -> list[str]:
         """Return the names of all modules that a script imports, directly or indirectly.
 
         Raises KeyError for an unknown name.
@@ -74,7 +76,7 @@ class Assets:
         return reply(request, representations(accepted_coding(request)))
 
 
-def _served(name: str, body: bytes) -> bytes:
+def _served_content(name: str, body: bytes) -> bytes:
     """Remove comments and needless white space from a script. Compressed scripts then have about 40% fewer bytes.
 
     Style sheets stay unchanged, because the minifier rcssmin wrongly joins selectors within `@container`.
@@ -93,7 +95,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
         content_type=_CONTENT_TYPES[extension],
         # A browser can open an SVG picture as a document, so the picture needs a Content-Security-Policy.
         content_security_policy=DENY_ALL_CSP if extension == "svg" else None,
-        cache_control=_FOR_EVER,
+        cache_control=_CACHE_FOR_EVER,
         with_api_fields=False,
     )
 

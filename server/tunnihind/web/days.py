@@ -15,7 +15,7 @@ from tunnihind.market import HOUR_S, floor_hour, market_price
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 
-_LIKELY: Final = (0.1, 0.9)
+_LIKELY_LEVELS: Final = (0.1, 0.9)
 """The levels of the percentiles that bound a likely range."""
 
 type DayName = Literal["today", "tomorrow", ""]
@@ -26,24 +26,24 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with the periods that have a published price or a forecast.
 
-    `cheapest` and `dearest` are the cheapest and the most expensive of the day's periods that have not ended. Among
-    equal prices, the first counts. If there is no such period, `cheapest` and `dearest` are None. `mean_range` is the
-    likely range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is
-    None.
+    `cheapest` and `most_expensive` are the cheapest and the most expensive of the day's periods that have not ended.
+    Among equal prices, the first counts. If there is no such period, `cheapest` and `most_expensive` are None.
+    `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
+    forecast, `mean_range` is None.
 
     If the day has no periods, `state` is "none". Otherwise, if periods are missing between other periods, `state` is
     "gaps". Otherwise, if a published price follows a forecast, `state` is "partly". Otherwise, `state` is "forecast" if
-    any price is a forecast, and "settled" if all prices are published. `kind` describes `state` in words.
+    any price is a forecast, and "settled" if all prices are published. `state_text` describes `state` in words.
     """
 
     name: DayName
     day: date
     periods: tuple[PricedPeriod, ...]
     cheapest: PricedPeriod | None
-    dearest: PricedPeriod | None
+    most_expensive: PricedPeriod | None
     mean_range: tuple[float, float] | None
     state: DayState
-    kind: str
+    state_text: str
 
     @property
     def is_only_an_hour(self) -> bool:
@@ -54,13 +54,13 @@ class DaySummary:
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
-    def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
+    def price_groups(self) -> tuple[tuple[PricedPeriod, ...], ...]:
         """The day's periods in groups. A new group begins wherever published prices and forecasts meet."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
 
-def days_from(
+def day_summaries(
     today: date,
     current_ts: int,
     days: Mapping[date, Sequence[PricedPeriod]],
@@ -74,16 +74,16 @@ def days_from(
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
     return tuple(
-        _summary(_relative_day(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+        _day_summary(_day_name(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
     )
 
 
-def _relative_day(day: date, today: date) -> DayName:
+def _day_name(day: date, today: date) -> DayName:
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
 
-def _summary(
+def _day_summary(
     name: DayName,
     day: date,
     periods: Sequence[PricedPeriod],
@@ -92,20 +92,20 @@ def _summary(
     display: Display,
 ) -> DaySummary:
     ahead = [period for period in periods if period.ts >= current_ts]
-    state = _state(periods, display.step_s)
+    state = _day_state(periods, display.step_s)
     return DaySummary(
         name=name,
         day=day,
         periods=tuple(periods),
-        cheapest=min(ahead, key=display.shown, default=None),
-        dearest=max(ahead, key=display.shown, default=None),
+        cheapest=min(ahead, key=display.shown_price, default=None),
+        most_expensive=max(ahead, key=display.shown_price, default=None),
         mean_range=_mean_range(periods, scenarios, display),
         state=state,
-        kind=_kind(state, day, periods, display),
+        state_text=_state_text(state, day, periods, display),
     )
 
 
-def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
+def _day_state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
     if not periods:
         return "none"
     if any(later.ts - earlier.ts != step_s for earlier, later in pairwise(periods)):
@@ -116,25 +116,25 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
     return "settled" if all(are_settled) else "forecast"
 
 
-def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
+def _state_text(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
     """Describe `state` in words.
 
     If "settled" or "forecast" applies to only some hours of the day, add the times of these hours. In Estonia, delivery
     days begin at 01:00, so the first forecast day usually begins with one published hour.
     """
-    said = display.texts(f"days.state.{state}")
+    text = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
-        return said
-    told = [period.ts for period in periods if state == "settled" or period.settled is None]
-    since, until = told[0], told[-1] + display.step_s
-    begins, ends = display.day(since - 1) != day, display.day(until) != day
+        return text
+    instants = [period.ts for period in periods if state == "settled" or period.settled is None]
+    since, until = instants[0], instants[-1] + display.step_s
+    begins, ends = display.local_day(since - 1) != day, display.local_day(until) != day
     if begins and ends:
-        return said
+        return text
     if ends:
-        return display.texts("days.since", kind=said, time=display.clock(since))
+        return display.texts("days.since", kind=text, time=display.time_of_day(since))
     if begins:
-        return display.texts("days.until", kind=said, time=display.clock(until))
-    return f"{said} {display.clock(since)}–{display.clock(until)}"
+        return display.texts("days.until", kind=text, time=display.time_of_day(until))
+    return f"{text} {display.time_of_day(since)}–{display.time_of_day(until)}"
 
 
 def _mean_range(
@@ -149,37 +149,37 @@ def _mean_range(
     If the price paths don't cover all forecast hours, the bounds are the mean prices with the p10 and with the p90 of
     each forecast. This range is too wide, because the errors of the hours partly cancel each other out.
     """
-    settled = [display.shown(period) for period in periods if period.settled is not None]
+    settled = [display.shown_price(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
     if not ahead:
         return None
     hours = Counter(floor_hour(period.ts) for period in ahead)
-    if scenarios is None or not all(_on_paths(hour, scenarios) for hour in hours):
+    if scenarios is None or not all(_is_on_paths(hour, scenarios) for hour in hours):
         low, high = zip(*(display.interval(period) for period in ahead), strict=True)
         return fmean([*settled, *low]), fmean([*settled, *high])
     total = np.zeros(len(scenarios.eur_mwh)) + sum(settled)
     for hour, count in hours.items():
         of_hour = scenarios.eur_mwh[:, (hour - scenarios.start_ts) // HOUR_S]
         total += [count * display.amount(market_price(price), hour) for price in of_hour.tolist()]
-    low_mean, high_mean = np.quantile(total / len(periods), _LIKELY).tolist()
-    told = fmean(map(display.shown, periods))
-    return min(low_mean, told), max(high_mean, told)
+    low_mean, high_mean = np.quantile(total / len(periods), _LIKELY_LEVELS).tolist()
+    shown_mean = fmean(map(display.shown_price, periods))
+    return min(low_mean, shown_mean), max(high_mean, shown_mean)
 
 
-def _on_paths(hour: int, scenarios: Scenarios) -> bool:
+def _is_on_paths(hour: int, scenarios: Scenarios) -> bool:
     _, hours = scenarios.eur_mwh.shape
     return hour in range(scenarios.start_ts, scenarios.start_ts + hours * HOUR_S, HOUR_S)
 
 
 _PAST_DAYS: Final = 7
-_CLOCK_HOURS: Final = 24
+_LOCAL_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
 """If the known periods of a day are shorter in total, the calendar shows no mean price. Readers would take such a mean
 price for the mean price of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)
-class GridCell:
+class CalendarCell:
     """One hour of the calendar, with the colours of its periods."""
 
     ts: int
@@ -193,10 +193,10 @@ class GridCell:
 
 
 @dataclass(frozen=True, slots=True)
-class GridRow:
+class CalendarRow:
     """One day of the calendar.
 
-    `is_whole` is true if the day has enough periods for a mean price. `clock_hours` has the cells of each hour from 0
+    `is_whole` is true if the day has enough periods for a mean price. `local_hours` has the cells of each hour from 0
     to 23 on the reader's clock. An hour has no cell if it has no price or is skipped in spring. The hour that is
     repeated in autumn has two cells.
     """
@@ -206,38 +206,38 @@ class GridRow:
     is_past: bool
     periods: tuple[PricedPeriod, ...]
     is_whole: bool
-    clock_hours: tuple[tuple[GridCell, ...], ...]
+    local_hours: tuple[tuple[CalendarCell, ...], ...]
 
 
-def grid(
+def calendar_rows(
     days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
-) -> tuple[GridRow, ...]:
+) -> tuple[CalendarRow, ...]:
     """Return the rows of the calendar: first today and later days, then the past week with the newest day first."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(
-        GridRow(
+        CalendarRow(
             day,
-            _relative_day(day, today),
+            _day_name(day, today),
             day < today,
             tuple(shown[day]),
             len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,
-            _clock_hours(shown[day], scale, display),
+            _cells_by_local_hour(shown[day], scale, display),
         )
         for day in order
     )
 
 
-def _clock_hours(
+def _cells_by_local_hour(
     periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display
-) -> tuple[tuple[GridCell, ...], ...]:
-    clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
-    for cell in _cells(periods, scale, display):
-        clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
-    return tuple(tuple(same) for same in clock_hours)
+) -> tuple[tuple[CalendarCell, ...], ...]:
+    by_local_hour: list[list[CalendarCell]] = [[] for _ in range(_LOCAL_HOURS)]
+    for cell in _hour_cells(periods, scale, display):
+        by_local_hour[datetime.fromtimestamp(cell.ts, display.time_zone).hour].append(cell)
+    return tuple(tuple(same) for same in by_local_hour)
 
 
-def _cells(periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display) -> Iterator[GridCell]:
+def _hour_cells(periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display) -> Iterator[CalendarCell]:
     for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = tuple(group)
-        yield GridCell(hour, of_hour, tuple(tint(display.shown(period), scale) for period in of_hour))
+        yield CalendarCell(hour, of_hour, tuple(tint(display.shown_price(period), scale) for period in of_hour))

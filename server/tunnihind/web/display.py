@@ -42,7 +42,7 @@ class PricedPeriod:
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
     """Map the start of each served period (unix seconds) to the period, in chronological order."""
     prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
-    percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
+    percentiles = {ts: Percentiles(*map(market_price, forecast)) for ts, forecast in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
 
 
@@ -62,7 +62,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
     return {period.ts: level(price(period)) for period in periods}
 
 
-def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
+def group_by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
     """Group the periods by day, in their order. `days` maps the start of each period to its day."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
@@ -83,16 +83,16 @@ class Vat:
     choices: Mapping[VatChoice, float]
 
     @property
-    def today(self) -> float:
+    def rate_today(self) -> float:
         """The VAT rate that today's shown prices include."""
         return self.choices[self.choice]
 
-    def rate(self, ts: int) -> float:
+    def rate_at(self, ts: int) -> float:
         """Return the VAT rate that the shown price at an instant includes."""
         return vat_rate_at(self.rates, ts)
 
 
-def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
+def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return the VAT that the reader chose, or the default.
 
     For prices in cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the
@@ -110,7 +110,7 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
     return Vat(choice, rates, choices)
 
 
-_CENTS: Final = 100
+_CENTS_PER_EURO: Final = 100
 _FAR_S: Final = 180 * DAY_S
 """A date at least this many seconds away is written with its year."""
 
@@ -134,7 +134,7 @@ class Display:
         return texts_in(self.options.lang)
 
     @property
-    def zone(self) -> tzinfo:
+    def time_zone(self) -> tzinfo:
         """The reader's time zone."""
         return UTC if self.options.tz == "utc" else self.market.clock
 
@@ -151,10 +151,10 @@ class Display:
     @property
     def vat_percents(self) -> dict[str, str]:
         """Today's VAT rate for each choice of VAT, written in percent."""
-        return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
+        return {choice: self.texts.vat_percent(rate) for choice, rate in self.vat.choices.items()}
 
     @property
-    def fees(self) -> Literal["market", "package", "own"]:
+    def fee_kind(self) -> Literal["market", "package", "own"]:
         """The kind of fees in the shown prices: no fees, a network package's fees, or the reader's own fees."""
         if self.options.tariff is None:
             return "market"
@@ -163,104 +163,108 @@ class Display:
     @property
     def basis(self) -> str:
         """Words that name the VAT and the fees in the shown prices."""
-        return self._including("basis.{}")
+        return self._basis_text("basis.{}")
 
     @property
-    def unit_named(self) -> str:
+    def unit_and_basis(self) -> str:
         """The unit's symbol, followed by words that name the VAT and the fees in the shown prices."""
         return f"{self.unit}, {self.basis}"
 
     @property
-    def unit_named_briefly(self) -> str:
-        """The brief form of `unit_named`."""
-        return self._including("unit.brief.{}")
+    def brief_unit_and_basis(self) -> str:
+        """The brief form of `unit_and_basis`."""
+        return self._basis_text("unit.brief.{}")
 
-    def _including(self, key: str) -> str:
-        package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
-        fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
+    def _basis_text(self, key: str) -> str:
+        package = self.texts(f"package.{self.options.package}") if self.fee_kind == "package" else ""
+        fees = {"market": "", "package": "fees.", "own": "own."}[self.fee_kind]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
-        return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
+        return self.texts(
+            key.format(included), unit=self.unit, vat=self.texts.vat_percent(self.vat.rate_today), package=package
+        )
 
     def amount(self, eur_mwh: float, ts: int) -> float:
         """Add fees and VAT to a market price, convert it to the reader's unit, and round it as the API does."""
-        rate = self.vat.rate(ts)
-        eur_mwh += self.surcharge.at(ts)
+        rate = self.vat.rate_at(ts)
+        eur_mwh += self.surcharge.amount_at(ts)
         if self.options.unit == "kwh":
-            return _CENTS * consumer_price(eur_mwh, rate)
+            return _CENTS_PER_EURO * consumer_price(eur_mwh, rate)
         return market_price(eur_mwh * (1 + rate))
 
-    def shown(self, period: PricedPeriod) -> float:
+    def shown_price(self, period: PricedPeriod) -> float:
         """Return a period's price in the reader's unit. If the price isn't settled, use the forecast's median."""
         return self.amount(period.eur_mwh, period.ts)
 
-    def price(self, period: PricedPeriod) -> str:
+    def price_text(self, period: PricedPeriod) -> str:
         """Write a settled price with two decimals, and a forecast as a whole number."""
-        return self._written(self.shown(period), [period], 2)
+        return self._amount_text(self.shown_price(period), [period], 2)
 
-    def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
+    def _amount_text(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
         """Write an amount. If the price of any period is a forecast, write no decimals."""
         return self.texts.whole_number(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
-    def told(self, period: PricedPeriod) -> str:
+    def price_with_about(self, period: PricedPeriod) -> str:
         """Write a period's price. If the price is a forecast, add "about"."""
-        return self._told(self.price(period), [period])
+        return self._with_about(self.price_text(period), [period])
 
-    def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
+    def mean_price_with_about(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text. If the price of any period is a forecast, add "about"."""
-        return self._told(self._written(self.mean(periods), periods, 2), periods)
+        return self._with_about(self._amount_text(self.mean_price(periods), periods, 2), periods)
 
-    def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
+    def _with_about(self, written: str, periods: Iterable[PricedPeriod]) -> str:
         return self.texts("about", price=written) if _has_forecast(periods) else written
 
-    def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
+    def brief_mean_price_text(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text with at most one decimal, for a small cell."""
-        return self._written(self.mean(periods), periods, self._brief_decimals)
+        return self._amount_text(self.mean_price(periods), periods, self._brief_decimals)
 
-    def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Return the text of `brief_mean_price`. If the price of any period is a forecast, add "about"."""
-        return self._told(self.brief_mean_price(periods), periods)
+    def brief_mean_price_with_about(self, periods: Sequence[PricedPeriod]) -> str:
+        """Return the text of `brief_mean_price_text`. If the price of any period is a forecast, add "about"."""
+        return self._with_about(self.brief_mean_price_text(periods), periods)
 
-    def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
+    def brief_prices_text(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the price of each period with at most one decimal."""
-        return " · ".join(self._written(self.shown(period), [period], self._brief_decimals) for period in periods)
+        return " · ".join(
+            self._amount_text(self.shown_price(period), [period], self._brief_decimals) for period in periods
+        )
 
     @property
     def _brief_decimals(self) -> int:
         return 1 if self.options.unit == "kwh" else 0
 
-    def mean(self, periods: Iterable[PricedPeriod]) -> float:
+    def mean_price(self, periods: Iterable[PricedPeriod]) -> float:
         """Return the mean price of some periods in the reader's unit."""
-        return fmean(self.shown(period) for period in periods)
+        return fmean(self.shown_price(period) for period in periods)
 
     def interval(self, period: PricedPeriod) -> tuple[float, float]:
         """Return p10 and p90 of a period with a forecast, in the reader's unit."""
         percentiles = period.percentiles
         return self.amount(percentiles.p10, period.ts), self.amount(percentiles.p90, period.ts)
 
-    def band(self, period: PricedPeriod) -> str:
+    def interval_text(self, period: PricedPeriod) -> str:
         """Write the range from p10 to p90 of a period with a forecast."""
-        return self.written_range(self.interval(period))
+        return self.range_text(self.interval(period))
 
-    def written_range(self, bounds: tuple[float, float]) -> str:
+    def range_text(self, bounds: tuple[float, float]) -> str:
         """Write a range of prices in the reader's unit, in whole numbers."""
         return self.texts.whole_range(*bounds)
 
-    def day(self, ts: float) -> date:
+    def local_day(self, ts: float) -> date:
         """Return the calendar day of an instant in the reader's time zone."""
-        return datetime.fromtimestamp(ts, self.zone).date()
+        return datetime.fromtimestamp(ts, self.time_zone).date()
 
-    def clock(self, ts: float) -> str:
+    def time_of_day(self, ts: float) -> str:
         """Write the time of day at an instant. If the hour is repeated at the end of summer time, add the time zone."""
-        local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
+        local = datetime.fromtimestamp(ts, UTC).astimezone(self.time_zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
 
-    def span(self, ts: int) -> str:
+    def period_times(self, ts: int) -> str:
         """Write a period's start and end as times of day."""
-        return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
+        return f"{self.time_of_day(ts)}–{self.time_of_day(ts + self.step_s)}"
 
-    def moment(self, ts: float, now: float) -> str:
+    def moment_text(self, ts: float, now: float) -> str:
         """Write the day and the time of an instant. If `now` is half a year or more away, add the year."""
-        day = self.day(ts)
+        day = self.local_day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
-        return self.texts("moment", day=written, time=self.clock(ts))
+        return self.texts("moment", day=written, time=self.time_of_day(ts))

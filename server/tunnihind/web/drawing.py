@@ -3,7 +3,7 @@
 Readers with JavaScript see the server's chart until the page's script has drawn its own chart.
 
 Coordinates are thousandths of the plot's width or height, so that the SVG can stretch. Only the positions in `Tick` and
-`NamedSpan` are percentages. The y axis points downwards.
+`RangeLabel` are percentages. The y axis points downwards.
 """
 
 from collections import defaultdict
@@ -17,11 +17,11 @@ from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 
-_SIZE: Final = 1000
+_PLOT_SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
 """Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much."""
-_HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
+_LABELLED_TIMES: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
 """Within this fraction of the plot's width from a side, "now" isn't centred, because it might cross the edge."""
@@ -40,7 +40,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedSpan:
+class RangeLabel:
     """The name of a day or a month, with its position and width in percent of the plot's width."""
 
     at: float
@@ -49,7 +49,7 @@ class NamedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ColourPaths:
     """The settled prices of one colour, as two SVG paths.
 
     `area` fills the space between the prices and zero. `line` follows the prices.
@@ -70,7 +70,7 @@ class Drawing:
 
     start: int
     end: int
-    settled: tuple[Steps, ...]
+    settled: tuple[ColourPaths, ...]
     median: str
     band: str
     nights: tuple[tuple[float, float], ...]
@@ -78,14 +78,14 @@ class Drawing:
     zero: int
     prices: tuple[Tick, ...]
     hours: tuple[Tick, ...]
-    days: tuple[NamedSpan, ...]
+    days: tuple[RangeLabel, ...]
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
         """The SVG `text-anchor` with which the word "now" stays within the plot."""
-        if self.now < _EDGE * _SIZE:
+        if self.now < _EDGE * _PLOT_SIZE:
             return "start"
-        return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
+        return "end" if self.now > (1 - _EDGE) * _PLOT_SIZE else "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,49 +98,49 @@ class _Frame:
     high: float
 
     def x(self, ts: float) -> float:
-        return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
+        return round(_PLOT_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole number.
 
         Exact coordinates would make the page longer, and would differ by less than a pixel.
         """
-        return round(_SIZE * (self.high - amount) / (self.high - self.low))
+        return round(_PLOT_SIZE * (self.high - amount) / (self.high - self.low))
 
 
-def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
+def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
     """Draw the periods of today and of later days. If there are no such periods, return None."""
-    today = display.day(now)
-    shown = [period for period in periods if display.day(period.ts) >= today]
+    today = display.local_day(now)
+    shown = [period for period in periods if display.local_day(period.ts) >= today]
     if not shown:
         return None
-    step, low, high = _scale(shown, display)
+    step, low, high = _price_axis(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
     # Periods with a published price get no forecast in the chart, because an old forecast would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
         end=frame.end,
-        settled=tuple(_steps([period for period in shown if period.settled is not None], scale, frame, display)),
-        median=_line(ahead, frame, display),
-        band=_band(ahead, frame, display),
+        settled=tuple(_colour_paths([period for period in shown if period.settled is not None], scale, frame, display)),
+        median=_median_path(ahead, frame, display),
+        band=_band_path(ahead, frame, display),
         nights=tuple(_nights(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
         hours=tuple(_hour_ticks(shown, frame, display)),
-        days=tuple(_day_spans(shown, frame, display)),
+        days=tuple(_day_labels(shown, frame, display)),
     )
 
 
-def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
+def _price_axis(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
     """Return the spacing of the price axis's labels, the axis's bottom and its top.
 
     For the same prices, `priceScale` in drawing.js computes the same axis.
     """
     amounts = [0.0]
     for period in shown:
-        amounts.append(display.shown(period))
+        amounts.append(display.shown_price(period))
         if period.forecast and period.settled is None:
             amounts += display.interval(period)
     least, most = min(amounts), max(amounts)
@@ -159,43 +159,45 @@ def round_step(reach: float, steps: int) -> float:
     return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
 
 
-def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
+def _colour_paths(
+    periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display
+) -> Iterator[ColourPaths]:
     """Draw the settled prices of each colour. Vertical lines join the prices of consecutive periods."""
-    heights = {period.ts: frame.y(display.shown(period)) for period in periods}
+    heights = {period.ts: frame.y(display.shown_price(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
     lines = defaultdict[Tint, str](str)
     for period in periods:
-        ts, height, of = period.ts, heights[period.ts], tint(display.shown(period), scale)
+        ts, height, of = period.ts, heights[period.ts], tint(display.shown_price(period), scale)
         left, right, before = frame.x(ts), frame.x(ts + display.step_s), heights.get(ts - display.step_s)
         areas[of] += f"M{left} {zero}V{height}H{right}V{zero}Z"
         joint = f"M{left} {height}" if before is None else f"M{left} {before}V{height}"
         lines[of] += f"{joint}H{right}"
     for of, area in areas.items():
-        yield Steps(of, area, lines[of])
+        yield ColourPaths(of, area, lines[of])
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
     """Yield the position and the width of each span whose prices contain the network's night rate."""
-    for is_night, periods in groupby(shown, key=lambda period: display.surcharge.has_night_rate(period.ts)):
+    for is_night, periods in groupby(shown, key=lambda period: display.surcharge.is_night_rate_at(period.ts)):
         instants = [period.ts for period in periods]
         if is_night:
             start, end = frame.x(instants[0]), frame.x(instants[-1] + display.step_s)
             yield start, round(end - start, 1)
 
 
-def _middle(period: PricedPeriod, frame: _Frame, display: Display) -> float:
+def _middle_x(period: PricedPeriod, frame: _Frame, display: Display) -> float:
     return frame.x(period.ts + display.step_s / 2)
 
 
-def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
+def _median_path(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
     medians = [(period, display.amount(period.percentiles.p50, period.ts)) for period in periods]
-    return _path([(_middle(period, frame, display), frame.y(median)) for period, median in medians])
+    return _path([(_middle_x(period, frame, display), frame.y(median)) for period, median in medians])
 
 
-def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
+def _band_path(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
     """Draw the outline of the forecast's band: first along p90 to the end, then back along p10."""
-    bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
+    bounds = [(_middle_x(period, frame, display), *display.interval(period)) for period in periods]
     upper = [(x, frame.y(high)) for x, _, high in bounds]
     lower = [(x, frame.y(low)) for x, low, _ in reversed(bounds)]
     return _path(upper + lower) + "Z" if bounds else ""
@@ -221,12 +223,12 @@ def _price_ticks(frame: _Frame, step: float, display: Display) -> Iterator[Tick]
 
 def _hour_ticks(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[Tick]:
     for period in shown:
-        if (time := display.clock(period.ts)) in _HOURS_TOLD:
+        if (time := display.time_of_day(period.ts)) in _LABELLED_TIMES:
             yield Tick(frame.x(period.ts) / 10, time)
 
 
-def _day_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[NamedSpan]:
-    for day, periods in groupby(shown, key=lambda period: display.day(period.ts)):
+def _day_labels(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[RangeLabel]:
+    for day, periods in groupby(shown, key=lambda period: display.local_day(period.ts)):
         instants = [period.ts for period in periods]
         start, end = frame.x(instants[0]) / 10, frame.x(instants[-1] + display.step_s) / 10
-        yield NamedSpan(round(start, 2), round(end - start, 2), display.texts.short_date(day))
+        yield RangeLabel(round(start, 2), round(end - start, 2), display.texts.short_date(day))

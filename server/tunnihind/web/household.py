@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from datetime import date
 
 from tunnihind.web.display import Display, PricedPeriod
-from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, OwnTariff, Tariff, nearest_rate
+from tunnihind.web.tariff import (
+    EUR_MWH_PER_CENT_KWH,
+    FEE_RATES,
+    PRICE_LIST_SINCE,
+    READ_SINCE,
+    OwnTariff,
+    Tariff,
+    nearest_rate,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Household:
+class HouseholdPrice:
     """The parts of the household price in the present period, and remarks on the rates.
 
     `parts` lists the name of each part and its amount in the reader's unit, without fees of zero. Apart from rounding,
@@ -23,18 +31,18 @@ class Household:
     remarks: tuple[str, ...]
 
 
-def explain(
+def household_price(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
-) -> Household | None:
+) -> HouseholdPrice | None:
     """Return the parts of a household's present price, and remarks on the rates as of `now` (unix seconds).
 
     If `current` is None, return only the remarks. If `tariff` is None, return None.
     """
     if tariff is None:
         return None
-    return Household(
-        when=display.span(current.ts) if current else "",
-        total=display.told(current) if current else "",
+    return HouseholdPrice(
+        when=display.period_times(current.ts) if current else "",
+        total=display.price_with_about(current) if current else "",
         parts=tuple(_parts(tariff, current, display)) if current else (),
         remarks=tuple(_remarks(tariff, now, shown, display)),
     )
@@ -43,20 +51,20 @@ def explain(
 def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
-    fees = tariff.parts(period.ts)
-    unknown = {rate.part for rate in tariff.unknown_rates(_day(period.ts, display))}
-    yield texts("part.market"), _amount(market, display)
+    fees = tariff.part_amounts(period.ts)
+    unknown = {rate.part for rate in tariff.unknown_rates(_local_day(period.ts, display))}
+    yield texts("part.market"), _amount_text(market, display)
     for part, cents in fees.items():
         rate_period = tariff.network_rate_period(period.ts) if part == "network" else None
         name = texts(f"part.{part}.{rate_period}" if rate_period else f"part.{part}")
         if cents:
-            yield texts("part.nearest", part=name) if part in unknown else name, _amount(cents, display)
-    if rate := display.vat.rate(period.ts):
+            yield texts("part.nearest", part=name) if part in unknown else name, _amount_text(cents, display)
+    if rate := display.vat.rate_at(period.ts):
         vat = (market + sum(fees.values())) * rate
-        yield texts("part.vat", vat=texts.vat(rate)), _amount(vat, display)
+        yield texts("part.vat", vat=texts.vat_percent(rate)), _amount_text(vat, display)
 
 
-def _amount(cents: float, display: Display) -> str:
+def _amount_text(cents: float, display: Display) -> str:
     """Write an amount in the reader's unit. With two decimals, the parts would often not add up to the price."""
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
@@ -67,19 +75,19 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
     texts = display.texts
     if isinstance(tariff, OwnTariff):
         return
-    yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
+    yield texts("household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(READ_SINCE))
     unknown = defaultdict[str, list[str]](list)
-    days = sorted({_day(period.ts, display) for period in shown})
+    days = sorted({_local_day(period.ts, display) for period in shown})
     for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
         bounds = texts(f"household.{'until' if rate.is_after else 'since'}", day=texts.full_date(rate.bound))
         unknown[bounds].append(texts(f"part.{rate.part}"))
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"
-    for fee, entries in FEES.items():
-        if (other := nearest_rate(entries, _day(now, display)).disputed) is not None:
-            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount(other, display))
+    for fee, entries in FEE_RATES.items():
+        if (other := nearest_rate(entries, _local_day(now, display)).disputed) is not None:
+            yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount_text(other, display))
 
 
-def _day(ts: int, display: Display) -> date:
+def _local_day(ts: int, display: Display) -> date:
     """Return the calendar day in the zone's local time, because rates change at local midnight."""
     return display.market.local_time(ts).date()

@@ -16,7 +16,7 @@ _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
 
-def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
+def cheapest_time_sentence(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
     """Name the cheapest three consecutive hours of the next 24 hours, and compare their price with the present price.
 
     `current_ts` is the start of the present period in unix seconds. If the present price is unknown, make no
@@ -29,30 +29,33 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
     found = [[periods[ts] for ts in run] for run in runs if run[-1] - run[0] == _LENGTH_S - step_s]
     if not found:
         return ""
-    best = min(found, key=display.mean)
+    best = min(found, key=display.mean_price)
     start, texts = best[0].ts, display.texts
-    said = texts(
+    sentence = texts(
         "now.cheapest",
-        day=_day(start, current_ts, display),
-        start=display.clock(start),
-        end=display.clock(start + _LENGTH_S),
-        price=display.told_mean(best),
+        day=_day_word(start, current_ts, display),
+        start=display.time_of_day(start),
+        end=display.time_of_day(start + _LENGTH_S),
+        price=display.mean_price_with_about(best),
         unit=display.unit,
     )
     current = periods.get(current_ts)
-    return said if current is None else f"{said} {_verdict(display.mean(best), display.shown(current), start, display)}"
+    if current is None:
+        return sentence
+    advice = _waiting_advice(display.mean_price(best), display.shown_price(current), start, display)
+    return f"{sentence} {advice}"
 
 
-def _day(start: int, now: int, display: Display) -> str:
+def _day_word(start: int, now: int, display: Display) -> str:
     """Write an instant's day as a word for use within a sentence: "today", "tomorrow" or "tonight"."""
-    day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
+    day, today, hour = display.local_day(start), display.local_day(now), int(display.time_of_day(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
     if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):
         return display.texts("now.tonight")
     return display.texts("days.tomorrow" if is_tomorrow else "days.today").lower()
 
 
-def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
+def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> str:
     """Write whether it is worth waiting for the cheapest price. Both prices are in the reader's unit."""
     worth = display.amount(_MIN_SAVING_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):

@@ -14,14 +14,14 @@ from tunnihind.settings import COMMAND
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
-type Fault = SourceFault | Literal["unknown"]
+type ShownFault = SourceFault | Literal["unknown"]
 """The kind of a source's fault.
 
 The kind is "unknown" if another version of the server stored a kind that this version doesn't have.
 """
 
-_OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
-_NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
+_PRICE_SOURCES: Final = frozenset({"elering", "entsoe", "simulated"})
+_NAMED_SOURCES: Final = _PRICE_SOURCES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
 """A source without a fault counts as no longer asked if its last answer is older than this.
@@ -42,7 +42,7 @@ class SourceState:
 
     name: str
     answered_ts: int | None
-    fault: Fault | None
+    fault: ShownFault | None
     status: int | None
 
 
@@ -55,22 +55,22 @@ class Notice:
     is_warning: bool
 
 
-def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
+def mode_notices(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
     The small view gets no such notice, because a word in its footer says the same.
     """
     if mode != "live" and display.options.embed == "0":
-        yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
+        yield _notice(mode, display, day=display.texts.full_date(display.local_day(now)))
 
 
-def of_address(display: Display) -> Iterator[Notice]:
+def address_notices(display: Display) -> Iterator[Notice]:
     """If parameters of the page's address have unknown values, yield a notice that names these parameters."""
-    if names := ", ".join(display.options.unknown):
+    if names := ", ".join(display.options.unknown_parameters):
         yield _notice("address", display, names=names)
 
 
-def of_data(
+def data_notices(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
     """Yield notices of missing, doubtful or old data as of `now` (unix seconds).
@@ -79,7 +79,7 @@ def of_data(
     refresh was long ago.
     """
     readiness = judge_readiness(data, now, pipeline_expected=pipeline_expected)
-    doubts = list(_doubts(data, now))
+    doubts = list(_doubtful_days(data, now))
     if floor_hour(now) not in data.hours.settled:
         # A page without a present price needs no notice, because it already says that the price isn't known.
         if price_is_shown:
@@ -91,17 +91,17 @@ def of_data(
     if readiness.forecast_age_s is None:
         yield _notice("noForecast", display, is_warning=False)
     elif readiness.forecast_age_s > STALE_AFTER_S:
-        yield _notice("oldForecast", display, age=_age(readiness.forecast_age_s, display.texts))
+        yield _notice("oldForecast", display, age=_age_text(readiness.forecast_age_s, display.texts))
     if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
-        yield _notice("oldData", display, age=_age(readiness.refresh_age_s or 0, display.texts))
+        yield _notice("oldData", display, age=_age_text(readiness.refresh_age_s or 0, display.texts))
 
 
-def _age(seconds: int, texts: Texts) -> str:
+def _age_text(seconds: int, texts: Texts) -> str:
     """Write an age in hours, or in days if the age is at least two days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
-def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
+def _doubtful_days(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
     """Yield the delivery days with doubtful prices, each with the name of its notice. Past days are left out.
 
     An incomplete answer doesn't make prices doubtful, because the missing prices may still come.
@@ -115,15 +115,15 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
             yield day, "contested"
 
 
-def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
+def freshness_lines(data: ServedData, now: int, display: Display) -> Iterator[str]:
     """Write until when prices are settled, when the forecast was made, and when the data were last refreshed."""
     texts = display.texts
     if data.newest_settled is not None:
-        yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
+        yield texts("fresh.settled", moment=display.moment_text(data.newest_settled + HOUR_S, now))
     if data.made_at is not None:
-        yield texts("fresh.forecast", moment=display.moment(data.made_at, now))
+        yield texts("fresh.forecast", moment=display.moment_text(data.made_at, now))
     if data.last_refresh is not None:
-        yield texts("fresh.checked", moment=display.moment(data.last_refresh, now))
+        yield texts("fresh.checked", moment=display.moment_text(data.last_refresh, now))
 
 
 def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str | int) -> Notice:
@@ -151,19 +151,19 @@ class NoPricesNotice:
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
     """For each source, return a line about its last answer or its fault. `now` is in unix seconds."""
-    return tuple(_line(source, now, display) for source in sources)
+    return tuple(_source_line(source, now, display) for source in sources)
 
 
-def why_empty(
+def no_prices_notice(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> NoPricesNotice:
     """Return the notice that explains why the server has no prices to show. `now` is in unix seconds."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
     if newest is not None:
-        title = texts("empty.old", age=_age(now - newest - HOUR_S, texts))
-        until = texts("fresh.settled", moment=display.moment(newest + HOUR_S, now)) + ". "
-    of_prices = [source for source in sources if source.name in _OF_PRICES]
+        title = texts("empty.old", age=_age_text(now - newest - HOUR_S, texts))
+        until = texts("fresh.settled", moment=display.moment_text(newest + HOUR_S, now)) + ". "
+    of_prices = [source for source in sources if source.name in _PRICE_SOURCES]
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
         advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
@@ -176,15 +176,15 @@ def why_empty(
         why = "starting" if pipeline_expected else "passing"
     return NoPricesNotice(
         title,
-        until + texts(f"empty.{why}", **texts.names(zone)),
+        until + texts(f"empty.{why}", **texts.country_forms(zone)),
         (texts(f"empty.do.{why}", zone=zone, command=COMMAND),),
     )
 
 
-def _line(source: SourceState, now: int, display: Display) -> SourceLine:
+def _source_line(source: SourceState, now: int, display: Display) -> SourceLine:
     texts = display.texts
-    name = texts(f"source.{source.name}") if source.name in _NAMED else source.name
-    moment = None if source.answered_ts is None else display.moment(source.answered_ts, now)
+    name = texts(f"source.{source.name}") if source.name in _NAMED_SOURCES else source.name
+    moment = None if source.answered_ts is None else display.moment_text(source.answered_ts, now)
     if source.fault is None:
         is_asked = now - (source.answered_ts or 0) <= _UNASKED_AFTER_S
         return SourceLine(

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import weighted_members
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
-from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
+from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
 type Language = Literal["en", "et", "ru"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
@@ -23,7 +23,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "unit": ("kwh", "mwh"),
     "period": ("", "hour", "quarter"),
     "vat": ("", "none", "api", "law"),
-    "package": ("", *NETWORK),
+    "package": ("", *NETWORK_RATES),
     "price": ("", "all", "market"),
     "tz": ("local", "utc"),
     "theme": ("auto", "light", "dark"),
@@ -47,8 +47,8 @@ class PageOptions:
     Estonia, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates are in c/kWh
     without VAT. If `price` is "market", the page shows market prices, even if the reader has chosen or entered fees.
 
-    If the address names one of the pages' languages, `names_lang` is true. Otherwise, `lang` is the language that the
-    browser prefers. `unknown` lists the parameters of the address whose values are not allowed.
+    If the address names one of the pages' languages, `has_chosen_lang` is true. Otherwise, `lang` is the language that
+    the browser prefers. `unknown_parameters` lists the parameters of the address whose values are not allowed.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -66,8 +66,8 @@ class PageOptions:
     theme: Literal["auto", "light", "dark"] = "auto"
     ahead: Literal["1", "2", "3", "4", "5", "6", "7"] = "1"
     embed: Literal["0", "1"] = "0"
-    names_lang: bool = False
-    unknown: tuple[str, ...] = ()
+    has_chosen_lang: bool = False
+    unknown_parameters: tuple[str, ...] = ()
 
     @property
     def shown_period(self) -> Period:
@@ -85,19 +85,19 @@ class PageOptions:
         return self.zone == PACKAGE_ZONE
 
     @property
-    def rates(self) -> tuple[str, ...]:
+    def rate_parameters(self) -> tuple[str, ...]:
         """The names of the address's parameters for a household's rates in this zone."""
-        return _rates_in(self.zone)
+        return _rate_parameters(self.zone)
 
     @property
-    def names_rates(self) -> bool:
+    def has_chosen_rates(self) -> bool:
         """True if the reader has chosen a package, or entered rates in a zone without packages."""
-        return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
+        return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rate_parameters)
 
     @property
     def tariff(self) -> Tariff | None:
         """The reader's tariff, or None if the page shows the market's price."""
-        if self.price == "market" or not self.names_rates:
+        if self.price == "market" or not self.has_chosen_rates:
             return None
         if self.package:
             return PackageTariff(self.package, float(self.margin or 0))
@@ -111,11 +111,11 @@ class PageOptions:
         """Read the options from the query string of a zone's page. Ignore parameters that only other zones use."""
         choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
-        rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
+        rates = {name: _normalised_rate(query.get(name, "")) for name in _rate_parameters(zone)}
         unknown = [name for name in choices if name in query and name not in known]
         unknown += [name for name, rate in rates.items() if query.get(name) and not rate]
         given = {"lang": preferred_language(accept_language)} | known | rates
-        return cls(zone, **given, names_lang="lang" in known, unknown=tuple(unknown))  # type: ignore[arg-type]  # checked above
+        return cls(zone, **given, has_chosen_lang="lang" in known, unknown_parameters=tuple(unknown))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
         """Return the query string for the present page with some options changed.
@@ -125,8 +125,8 @@ class PageOptions:
         that the reader's browser prefers.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
-        lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
-        for name in ("zone", "lang", "names_lang", "unknown"):
+        lang = {"lang": given["lang"]} if self.has_chosen_lang or "lang" in changes else {}
+        for name in ("zone", "lang", "has_chosen_lang", "unknown_parameters"):
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
@@ -138,11 +138,11 @@ class PageOptions:
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
-def _rates_in(zone: Zone) -> tuple[str, ...]:
+def _rate_parameters(zone: Zone) -> tuple[str, ...]:
     return ("margin",) if zone == PACKAGE_ZONE else _RATES
 
 
-def _rate(text: str) -> str:
+def _normalised_rate(text: str) -> str:
     """Normalise a rate, so that equal rates lead to the same cached page.
 
     If the text is not a number from 0 to 100, return an empty string.

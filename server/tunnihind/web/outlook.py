@@ -53,7 +53,7 @@ Hours are compared with the day's mean price, and days with the usual price. In 
 hour must differ by this much, and each other hour by at least half as much.
 """
 _MUCH_CHEAPER: Final = 0.6
-_MUCH_DEARER: Final = 1.0
+_MUCH_MORE_EXPENSIVE: Final = 1.0
 """A price is much below or above the usual price if the difference is at least this multiple of the sum of the
 usual price and `_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
@@ -68,7 +68,7 @@ _BEYOND_USUAL: Final = 0.5
 In a span of expensive hours, one hour must be above the usual price by more than the same amount.
 """
 _MAX_SPANS: Final = 2
-_SHORTEST_LOW: Final = 2 * HOUR_S
+_SHORTEST_LOW_S: Final = 2 * HOUR_S
 """The page names no shorter span of low prices, because a single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
@@ -87,11 +87,11 @@ o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 _WORTH_NAMING: Final = 0.5
 """The page names a second span if its size is at least this fraction of the largest span's size.
 
-A span's size is the sum of the amounts by which its hours exceed the `level` of `_spans`.
+A span's size is the sum of the amounts by which its hours exceed the `level` of `_largest_spans`.
 """
 
 
-class Span(NamedTuple):
+class HourSpan(NamedTuple):
     """A span of consecutive hours, from the start of the first hour to the end of the last hour."""
 
     start: int
@@ -108,36 +108,36 @@ class DayOutlook:
     is None. `cheap` and `expensive` are filled only for today and tomorrow. If all prices ahead are published,
     `negative` holds hours with prices below zero. Otherwise, `near_zero` holds hours with prices below or close to
     zero, because a forecast can't show reliably whether a price will be below zero. If `negative` or `near_zero` holds
-    any hours, `cheap` is empty. `possible` holds hours in which p90 is far above the usual price, and above all prices
-    of the two weeks before today. If `expensive` holds any hours, `possible` is empty. `weather` is the forecast
-    weather that explains the prices: wind or sun for low prices, calm for high prices.
+    any hours, `cheap` is empty. `possibly_expensive` holds hours in which p90 is far above the usual price, and above
+    all prices of the two weeks before today. If `expensive` holds any hours, `possibly_expensive` is empty. `weather`
+    is the forecast weather that explains the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
     usual: UsualPrice | None = None
-    negative: tuple[Span, ...] = ()
-    near_zero: tuple[Span, ...] = ()
-    cheap: tuple[Span, ...] = ()
-    expensive: tuple[Span, ...] = ()
-    possible: tuple[Span, ...] = ()
+    negative: tuple[HourSpan, ...] = ()
+    near_zero: tuple[HourSpan, ...] = ()
+    cheap: tuple[HourSpan, ...] = ()
+    expensive: tuple[HourSpan, ...] = ()
+    possibly_expensive: tuple[HourSpan, ...] = ()
     weather: Weather | None = None
 
     def __bool__(self) -> bool:
         return bool(self.usual or self.spans)
 
     @property
-    def low(self) -> tuple[Span, ...]:
+    def low_spans(self) -> tuple[HourSpan, ...]:
         """The spans of hours with low prices."""
         return (*self.negative, *self.near_zero, *self.cheap)
 
     @property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[HourSpan, ...]:
         """The spans of all highlights of the day."""
-        return (*self.low, *self.expensive, *self.possible)
+        return (*self.low_spans, *self.expensive, *self.possibly_expensive)
 
 
 @dataclass(frozen=True, slots=True)
-class _Hour:
+class _HourPrice:
     """An hour's mean price.
 
     `high` is the mean of the 90th percentiles in the hour. If a price within the hour is settled, `high` is None.
@@ -149,14 +149,14 @@ class _Hour:
 
 
 @dataclass(frozen=True, slots=True)
-class _Usual:
+class _UsualPrices:
     """The mean and the highest of the published hourly prices of the two weeks before today."""
 
     mean: float
     highest: float
 
 
-def outlook(
+def day_outlooks(
     days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now` (unix seconds).
@@ -164,9 +164,9 @@ def outlook(
     `days` maps each day of the reader's calendar, from two weeks before today on, to its periods. Days without
     highlights are left out of the result.
     """
-    today = display.day(now)
-    hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
-    usual = _usual([of_day for day, of_day in hours.items() if day < today])
+    today = display.local_day(now)
+    hours = {day: list(_hourly_prices(periods, display)) for day, periods in days.items()}
+    usual = _usual_prices([of_day for day, of_day in hours.items() if day < today])
     notable = display.amount(_NOTABLE_EUR_MWH, now) - display.amount(0.0, now)
     ahead = (
         _day_outlook(day, of_day, usual, notable, floor_hour(now), is_near=day <= today + timedelta(days=1))
@@ -174,43 +174,50 @@ def outlook(
         if day >= today
     )
     return tuple(
-        replace(one, weather=_weather(one, weather, [hour.ts for hour in hours[one.day] if hour.ts >= floor_hour(now)]))
+        replace(
+            one,
+            weather=_explaining_weather(
+                one, weather, [hour.ts for hour in hours[one.day] if hour.ts >= floor_hour(now)]
+            ),
+        )
         for one in ahead
         if one
     )
 
 
-def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
+def _explaining_weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
     """Return the weather that explains a day's low or high prices, or None if no known weather explains them."""
     if weather is None:
         return None
-    wind, _ = weather.at(hours)
-    is_low = of_day.usual in ("cheap", "veryCheap") or bool(of_day.low)
-    is_high = of_day.usual in ("expensive", "veryExpensive") or bool(of_day.expensive or of_day.possible)
+    wind, _ = weather.wind_and_sun_at(hours)
+    is_low = of_day.usual in ("cheap", "veryCheap") or bool(of_day.low_spans)
+    is_high = of_day.usual in ("expensive", "veryExpensive") or bool(of_day.expensive or of_day.possibly_expensive)
     if is_high and not is_low and wind.mean() <= _CALM_M_S:
         return "calm"
     if is_low and not is_high and wind.mean() >= _WINDY_M_S:
         return "windy"
-    low = [ts for ts in hours if any(span.start <= ts < span.end for span in of_day.low)]
-    if low and weather.at(low)[1].max() >= _SUNNY_W_M2:
+    low = [ts for ts in hours if any(span.start <= ts < span.end for span in of_day.low_spans)]
+    if low and weather.wind_and_sun_at(low)[1].max() >= _SUNNY_W_M2:
         return "sunny"
     return None
 
 
-def _hours(periods: Iterable[PricedPeriod], display: Display) -> Iterator[_Hour]:
+def _hourly_prices(periods: Iterable[PricedPeriod], display: Display) -> Iterator[_HourPrice]:
     for ts, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = list(group)
         highs = [display.interval(period)[1] for period in of_hour if period.settled is None]
-        yield _Hour(ts, fmean(map(display.shown, of_hour)), fmean(highs) if len(highs) == len(of_hour) else None)
+        yield _HourPrice(
+            ts, fmean(map(display.shown_price, of_hour)), fmean(highs) if len(highs) == len(of_hour) else None
+        )
 
 
-def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
+def _usual_prices(days: Sequence[Sequence[_HourPrice]]) -> _UsualPrices | None:
     amounts = [hour.amount for hours in days for hour in hours if hour.high is None]
-    return _Usual(fmean(amounts), max(amounts)) if len(amounts) >= _USUAL_DAYS * 24 else None
+    return _UsualPrices(fmean(amounts), max(amounts)) if len(amounts) >= _USUAL_DAYS * 24 else None
 
 
 def _day_outlook(
-    day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
+    day: date, hours: Sequence[_HourPrice], usual: _UsualPrices | None, notable: float, since: int, *, is_near: bool
 ) -> DayOutlook:
     """Return the highlights of a day from `since` on. If `is_near` is false, leave out cheap and expensive hours."""
     mean = fmean(hour.amount for hour in hours)
@@ -221,69 +228,73 @@ def _day_outlook(
     is_forecast = any(hour.high is not None for hour in ahead)
     below = [(hour.ts, -hour.amount) for hour in ahead]
     above = [(hour.ts, hour.amount) for hour in ahead]
-    lowest = _spans(below, -_NEAR_ZERO * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW)
-    cheap = _spans(below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW)
-    expensive = _spans(above, max(mean + margin / 2, centre), max(mean + margin, centre + beyond)) if is_near else ()
+    lowest = _largest_spans(below, -_NEAR_ZERO * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW_S)
+    cheap = _largest_spans(
+        below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW_S
+    )
+    expensive = (
+        _largest_spans(above, max(mean + margin / 2, centre), max(mean + margin, centre + beyond)) if is_near else ()
+    )
     return DayOutlook(
         day,
-        usual=_against_usual(mean, usual.mean, notable) if usual and is_whole else None,
+        usual=_compared_with_usual(mean, usual.mean, notable) if usual and is_whole else None,
         negative=() if is_forecast else lowest,
         near_zero=lowest if is_forecast else (),
         cheap=cheap if is_near and not lowest else (),
         expensive=expensive,
-        possible=_possible(ahead, usual, notable) if usual and not expensive else (),
+        possibly_expensive=_possible_spans(ahead, usual, notable) if usual and not expensive else (),
     )
 
 
-def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
+def _compared_with_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
     if more < 0:
         return "veryCheap" if -more >= _MUCH_CHEAPER * share else "cheap"
-    return "veryExpensive" if more >= _MUCH_DEARER * share else "expensive"
+    return "veryExpensive" if more >= _MUCH_MORE_EXPENSIVE * share else "expensive"
 
 
-def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
+def _possible_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: float) -> tuple[HourSpan, ...]:
     """Return at most two spans in which p90 is far above the usual price, and also above `usual.highest`."""
-    level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
-    return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
+    level = max(usual.highest, usual.mean + _MUCH_MORE_EXPENSIVE * (notable + abs(usual.mean)))
+    return _largest_spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
 
-def _spans(
+def _largest_spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
-) -> tuple[Span, ...]:
+) -> tuple[HourSpan, ...]:
     """Return the one or two largest spans of consecutive hours with values above `level`, in chronological order.
 
     The smaller span must be large enough (`_WORTH_NAMING`). `hours` lists the start and the value of each hour. If
     `peak` is given, each span contains at least one value above `peak`. `shortest` is the minimum length of a span in
     seconds.
     """
-    found: list[tuple[float, float, Span]] = []
+    found: list[tuple[float, float, HourSpan]] = []
     for ts, value in hours:
         if value <= level:
             continue
         if found and found[-1][-1].end == ts:
             size, top, span = found.pop()
-            found.append((size + value - level, max(top, value), Span(span.start, ts + HOUR_S)))
+            found.append((size + value - level, max(top, value), HourSpan(span.start, ts + HOUR_S)))
         else:
-            found.append((value - level, value, Span(ts, ts + HOUR_S)))
+            found.append((value - level, value, HourSpan(ts, ts + HOUR_S)))
     long = [one for one in found if one[-1].end - one[-1].start >= shortest]
     high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MAX_SPANS]
     return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))
 
 
-def sentences(
+def outlook_sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Write the highlights in the reader's language. `days` must be the mapping that was given to `outlook`."""
-    written = _Sentences(days, now, display)
+    """Write the highlights in the reader's language. `days` must be the mapping that was given to `day_outlooks`."""
+    writer = _SentenceWriter(days, now, display)
     # Consecutive days with equal highlights share a sentence, unless the sentence names times of day.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
-    return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
+    return tuple(writer.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
-class _Sentences:
+class _SentenceWriter:
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
         self._now = now
@@ -293,32 +304,32 @@ class _Sentences:
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
         """Write the highlights of one day, or of several days with equal highlights."""
         outlook = alike[0]
-        is_forecast = any(period.settled is None for one in alike for period in self._judged(one))
+        is_forecast = any(period.settled is None for one in alike for period in self._described_periods(one))
         gaps = {
-            "day": self._names([one.day for one in alike]),
+            "day": self._day_names([one.day for one in alike]),
             "subject": self._text("outlook.first" if is_first else "outlook.next"),
-            "highest": self._highest_possible(outlook),
+            "highest": self._possible_text(outlook),
             "weather": self._text(f"outlook.weather.{outlook.weather}") if outlook.weather else "",
         }
-        if outlook == DayOutlook(outlook.day, possible=outlook.possible, weather=outlook.weather):
+        if outlook == DayOutlook(outlook.day, possibly_expensive=outlook.possibly_expensive, weather=outlook.weather):
             return self._text("outlook.possible", **gaps)
-        what = self._what(outlook)
-        if outlook.possible:
+        what = self._highlights_text(outlook)
+        if outlook.possibly_expensive:
             return self._text("outlook.likelyAndPossible", what=what, **gaps)
         return self._text("outlook.likely" if is_forecast else "outlook.certain", what=what, **gaps)
 
-    def _names(self, days: Sequence[date]) -> str:
-        today = self._show.day(self._now)
+    def _day_names(self, days: Sequence[date]) -> str:
+        today = self._show.local_day(self._now)
         if days == [today]:
             return self._text("days.today")
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
-        named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
+        named = self._text("outlook.on", days=self._joined_list([self._text.on_weekday(day) for day in days]))
         # Estonian names of weekdays begin with a small letter, but a sentence begins with a capital letter.
         return named[0].upper() + named[1:]
 
-    def _what(self, outlook: DayOutlook) -> str:
-        """Describe all highlights of a day except `possible` and `weather`."""
+    def _highlights_text(self, outlook: DayOutlook) -> str:
+        """Describe all highlights of a day except `possibly_expensive` and `weather`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -326,61 +337,65 @@ class _Sentences:
             "expensive": outlook.expensive,
         }
         spans = dict(sorted(((kind, found) for kind, found in kinds.items() if found), key=lambda item: item[1]))
-        top = self._top(outlook.day, outlook.expensive)
-        told = {
-            kind: self._text(f"outlook.{kind}", when=self._when(outlook.day, found), top=top)
+        top = self._highest_price_text(outlook.day, outlook.expensive)
+        texts = {
+            kind: self._text(f"outlook.{kind}", when=self._times_text(outlook.day, found), top=top)
             for kind, found in spans.items()
         }
         if outlook.usual is None:
             some_are_split = any(len(found) > 1 for found in spans.values())
-            return self._joined([*told.values()], "outlook.andAlso" if some_are_split else "outlook.and")
+            return self._joined_list([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
         alike = "expensive" if is_expensive else "cheap"
         others = ("negative", "nearZero", "cheap") if is_expensive else ("expensive",)
-        if alike in told:
-            when = self._when(outlook.day, spans[alike])
+        if alike in texts:
+            when = self._times_text(outlook.day, spans[alike])
             whole = self._text("outlook.especially", what=whole, when=when, top=top if alike == "expensive" else "")
         elif alike == "cheap":
-            whole = self._joined([whole, *(told[kind] for kind in ("negative", "nearZero") if kind in told)])
-        but = [told[kind] for kind in others if kind in told]
-        return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
+            whole = self._joined_list([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
+        but = [texts[kind] for kind in others if kind in texts]
+        return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole
 
-    def _highest_possible(self, outlook: DayOutlook) -> str:
+    def _possible_text(self, outlook: DayOutlook) -> str:
         """Write when prices may be very high, and the forecast for the period with the highest p90."""
-        if not outlook.possible:
+        if not outlook.possibly_expensive:
             return ""
-        highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
-        price = self._text("outlook.price", price=self._show.told(highest), unit=self._show.unit)
-        top = self._text("outlook.range", price=price, band=self._show.band(highest))
-        return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
+        highest = max(
+            self._periods_within(outlook.day, outlook.possibly_expensive), key=lambda period: period.percentiles.p90
+        )
+        price = self._text("outlook.price", price=self._show.price_with_about(highest), unit=self._show.unit)
+        top = self._text("outlook.range", price=price, band=self._show.interval_text(highest))
+        return self._text(
+            "outlook.veryExpensive", when=self._times_text(outlook.day, outlook.possibly_expensive), top=f" ({top})"
+        )
 
-    def _top(self, day: date, spans: Sequence[Span]) -> str:
+    def _highest_price_text(self, day: date, spans: Sequence[HourSpan]) -> str:
         """Write the highest price within `spans`, in brackets. If the price is a forecast, add its likely range."""
         if not spans:
             return ""
-        periods = self._within(day, spans)
-        highest = max(periods, key=self._show.shown)
-        top = self._text("outlook.price", price=self._show.told(highest), unit=self._show.unit)
+        periods = self._periods_within(day, spans)
+        highest = max(periods, key=self._show.shown_price)
+        top = self._text("outlook.price", price=self._show.price_with_about(highest), unit=self._show.unit)
         if len(periods) > 1:
             top = self._text("outlook.upTo", price=top)
         if highest.settled is None:
-            top = self._text("outlook.range", price=top, band=self._show.band(highest))
+            top = self._text("outlook.range", price=top, band=self._show.interval_text(highest))
         return f" ({top})"
 
-    def _when(self, day: date, spans: Sequence[Span]) -> str:
-        return self._joined([self._span(day, span) for span in spans])
+    def _times_text(self, day: date, spans: Sequence[HourSpan]) -> str:
+        return self._joined_list([self._span_text(day, span) for span in spans])
 
-    def _span(self, day: date, span: Span) -> str:
+    def _span_text(self, day: date, span: HourSpan) -> str:
         """Write a span's times in words, such as "from 10:00 to 12:00" or "all day".
 
         If the day's prices after the span are unknown, write that the span may last longer.
         """
-        ahead = self._ahead(day)
+        ahead = self._periods_ahead(day)
         is_from_first = span.start <= ahead[0].ts
-        is_to_midnight = self._show.day(span.end) != day
+        is_to_midnight = self._show.local_day(span.end) != day
         is_to_last = span.end > ahead[-1].ts and not is_to_midnight
-        start, end = self._show.clock(span.start), self._show.clock(span.end)
+        start, end = self._show.time_of_day(span.start), self._show.time_of_day(span.end)
         if is_from_first and is_to_midnight:
             return self._text("outlook.allDay" if len(ahead) == len(self._days[day]) else "outlook.untilMidnight")
         if is_from_first:
@@ -389,20 +404,20 @@ class _Sentences:
             return self._text("outlook.from", start=start)
         return self._text("outlook.betweenAtLeast" if is_to_last else "outlook.between", start=start, end=end)
 
-    def _ahead(self, day: date) -> list[PricedPeriod]:
+    def _periods_ahead(self, day: date) -> list[PricedPeriod]:
         """Return the known periods of a day from the current hour on."""
         return [period for period in self._days[day] if period.ts >= floor_hour(self._now)]
 
-    def _judged(self, outlook: DayOutlook) -> list[PricedPeriod]:
+    def _described_periods(self, outlook: DayOutlook) -> list[PricedPeriod]:
         """Return the periods that a day's sentence describes."""
         if outlook.usual is not None:
-            return self._ahead(outlook.day)
-        return self._within(outlook.day, outlook.spans)
+            return self._periods_ahead(outlook.day)
+        return self._periods_within(outlook.day, outlook.spans)
 
-    def _within(self, day: date, spans: Sequence[Span]) -> list[PricedPeriod]:
+    def _periods_within(self, day: date, spans: Sequence[HourSpan]) -> list[PricedPeriod]:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
-    def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
+    def _joined_list(self, items: Sequence[str], between: str = "outlook.and") -> str:
         """Join items into a list such as "a, b and c", in the reader's language."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

@@ -28,12 +28,12 @@ from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import page_assets
 from tunnihind.web.options import LANGUAGES, PageOptions
-from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
-from tunnihind.web.summary import PageContext, summarise
-from tunnihind.web.tariff import NETWORK
+from tunnihind.web.reference import RECIPE_CLIENTS, indented_json, inline_html, read_recipe, translator, unit_named_in
+from tunnihind.web.summary import PageContext, summarise_dashboard
+from tunnihind.web.tariff import NETWORK_RATES
 from tunnihind.web.texts import texts_in
 
-MAX_WAITING: Final = 200
+MAX_QUEUED_PAGES: Final = 200
 """At most this many different pages wait to be made. Making a page takes 15 to 40 ms, so no page waits over 8 s.
 
 An open page's script waits at most ten seconds for a new page.
@@ -45,7 +45,7 @@ class PageQueue:
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._waiting = Counter[Hashable]()
+        self._queued = Counter[Hashable]()
 
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
@@ -53,36 +53,36 @@ class PageQueue:
         Requests with the same `key` count as one, because many open pages request the same page just after the start of
         an hour.
         """
-        if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
+        if key not in self._queued and len(self._queued) >= MAX_QUEUED_PAGES:
             return None
-        self._waiting[key] += 1
+        self._queued[key] += 1
         try:
             async with self._turn:
                 # Let the server answer other requests before it makes the next page in the queue.
                 await asyncio.sleep(0)
                 return make()
         finally:
-            self._waiting[key] -= 1
-            if not self._waiting[key]:
-                del self._waiting[key]
+            self._queued[key] -= 1
+            if not self._queued[key]:
+                del self._queued[key]
 
 
-_POLICY: Final = (
+_PAGE_CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'"
 )
 """The pages' Content-Security-Policy. It allows neither inline code nor the files of other sites. It lets any site show
 the pages in a frame, because the small view and Home Assistant's ingress are shown in frames."""
 
-_VARY: Final = "Accept-Encoding, Accept-Language"
-_FIVE_MINUTES: Final = "public, max-age=300"
+_PAGE_VARY: Final = "Accept-Encoding, Accept-Language"
+_CACHE_FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
 """Each cache of dashboards or of accuracy pages keeps at most this many pages. A dashboard has 50 to 130 kB."""
 
-_TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
+_TOO_MANY_PAGES: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
-type Page = Callable[[PageOptions, Coding], Representation]
+type PageMaker = Callable[[PageOptions, Coding], Representation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +118,23 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK), languages=LANGUAGES)
+    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK_RATES), languages=LANGUAGES)
     return environment
 
 
-def page_handler(page: Page, zone: Zone) -> Handler:
+def page_handler(page: PageMaker, zone: Zone) -> Handler:
     """Return a handler for a zone's page.
 
     Unknown parameters of the query string are ignored, because the page's script may use them.
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return reply(request, page(_options(request, zone), accepted_coding(request)))
+        return reply(request, page(_page_options(request, zone), accepted_coding(request)))
 
     return handle
 
 
-def missing_page(site: Site, mode: Mode) -> Middleware:
+def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
     """Return a middleware that answers a browser's request for an unknown path with a page.
 
     If the request's Accept field doesn't name HTML, the answer is a problem document (RFC 9457).
@@ -149,8 +149,8 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
                 raise
             # The page's links are relative to the root, so the base address must lead back to the root.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
-            html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
-            policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")
+            html = _render("missing.html", site, _page_options(request, site.zone), mode, root=root)
+            policy = _PAGE_CSP.replace("base-uri 'none'", "base-uri 'self'")
             fields = headers("no-store", content_type=HTML, content_security_policy=policy, with_api_fields=False)
             return web.Response(status=404, body=html, headers=fields)
 
@@ -165,38 +165,44 @@ def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Ha
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        options, coding = _options(request, zone), accepted_coding(request)
+        options, coding = _page_options(request, zone), accepted_coding(request)
 
         def make() -> Representation | None:
             # If the client has closed the connection, make no page.
             return None if request.transport is None else page(options, coding)
 
-        ready = page.ready(options, coding)
+        ready = page.cached_page(options, coding)
         if ready is None:
             ready = await queue.make((options, coding), make)
         if ready is None:
-            return problems.answer(503, _TOO_MANY, fields={"Retry-After": "10"})
+            return problems.answer(503, _TOO_MANY_PAGES, fields={"Retry-After": "10"})
         return reply(request, ready)
 
     return handle
 
 
-def _options(request: web.Request, zone: Zone) -> PageOptions:
+def _page_options(request: web.Request, zone: Zone) -> PageOptions:
     return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""), zone)
 
 
 def _shared_options(options: PageOptions) -> PageOptions:
     """Return the options that all pages use. All other options get their defaults."""
-    return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
+    return PageOptions(options.zone, lang=options.lang, has_chosen_lang=options.has_chosen_lang, theme=options.theme)
 
 
 def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data: object) -> bytes:
     page, texts = _templates().get_template(template), texts_in(options.lang)
-    given = {"t": texts, "names": texts.names(site.zone), "options": options, "site": site, "settings": site.settings}
+    given = {
+        "t": texts,
+        "names": texts.country_forms(site.zone),
+        "options": options,
+        "site": site,
+        "settings": site.settings,
+    }
     return page.render(**given, mode=mode, **data).encode()
 
 
-def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
+def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMaker:
     """Return a function that makes the page of the API reference, once for each set of options and coding."""
     settings = site.settings
     newest_since, rate = settings.api_vat_rates[-1]
@@ -209,16 +215,16 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
             options,
             mode,
             api=document,
-            say=translation(settings, options.lang),
-            inline=inline,
+            say=translator(settings, options.lang),
+            inline_html=inline_html,
             unit_named_in=unit_named_in,
-            pretty=pretty,
-            recipe_names=RECIPES,
-            recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
-            vat=texts_in(options.lang).vat(rate),
+            indented_json=indented_json,
+            recipe_names=RECIPE_CLIENTS,
+            recipes={file: read_recipe(file, settings.base_url, options.lang) for file in RECIPE_CLIENTS},
+            vat=texts_in(options.lang).vat_percent(rate),
             vat_is_by_date=newest_since > 0,
         )
-        return _represent(html, coding, _FIVE_MINUTES)
+        return _represent(html, coding, _CACHE_FIVE_MINUTES)
 
     return lambda options, coding: made(_shared_options(options), coding)
 
@@ -242,51 +248,51 @@ class DashboardPage:
         self._page_context = page_context
         self._pipeline_expected = pipeline_expected
         self._mode = mode
-        self._shown: tuple[ServedData, PageContext, int] | None = None
+        self._made_from: tuple[ServedData, PageContext, int] | None = None
         self._pages: dict[PageOptions, bytes] = {}
         self._second = 0
-        self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
+        self._representations: dict[tuple[PageOptions, Coding], Representation] = {}
 
-    def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
+    def cached_page(self, options: PageOptions, coding: Coding) -> Representation | None:
         """Return the cached page, encoded in `coding`. If the page is not cached, return None.
 
         Raises StoreError if there are no data yet.
         """
-        self._drop_old(int(self._clock.now()))
+        self._drop_old_pages(int(self._clock.now()))
         return self(options, coding) if replace(options, ahead="1") in self._pages else None
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
         """Return the page, encoded in `coding`. Raises StoreError if there are no data yet."""
         options = replace(options, ahead="1")
         now = int(self._clock.now())
-        self._drop_old(now)
-        if (options, coding) not in self._ready:
-            if len(self._ready) == KEPT_PAGES:
-                del self._ready[next(iter(self._ready))]
+        self._drop_old_pages(now)
+        if (options, coding) not in self._representations:
+            if len(self._representations) == KEPT_PAGES:
+                del self._representations[next(iter(self._representations))]
             caching = cache_control(now, options.step_s)
-            self._ready[options, coding] = _represent(self._html(options, now), coding, caching)
-        return self._ready[options, coding]
+            self._representations[options, coding] = _represent(self._html(options, now), coding, caching)
+        return self._representations[options, coding]
 
-    def _drop_old(self, now: int) -> None:
+    def _drop_old_pages(self, now: int) -> None:
         """Drop pages that were made in another minute or from other data.
 
         Also drop the HTTP answers of other seconds, because their Cache-Control field is out of date. Raises StoreError
         if there are no data yet.
         """
         data, page_context, minute = self._snapshot.data, self._page_context(), now // _MINUTE_S
-        if self._shown is None or self._shown[0] is not data or self._shown[1:] != (page_context, minute):
-            self._shown = data, page_context, minute
+        if self._made_from is None or self._made_from[0] is not data or self._made_from[1:] != (page_context, minute):
+            self._made_from = data, page_context, minute
             self._pages.clear()
-            self._ready.clear()
+            self._representations.clear()
         if now != self._second:
             self._second = now
-            self._ready.clear()
+            self._representations.clear()
 
     def _html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
             if len(self._pages) == KEPT_PAGES:
                 del self._pages[next(iter(self._pages))]
-            summary = summarise(
+            summary = summarise_dashboard(
                 self._snapshot.data,
                 now,
                 self._site.settings,
@@ -302,7 +308,7 @@ class DashboardPage:
         return self._pages[options]
 
 
-def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> Page:
+def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> PageMaker:
     """Return a function that returns the page about the forecasts' accuracy.
 
     At most `KEPT_PAGES` pages are cached. A cached page is used until the data change. The returned function raises
@@ -317,7 +323,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], Pag
         html = _render(
             "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
         )
-        return _represent(html, coding, _FIVE_MINUTES)
+        return _represent(html, coding, _CACHE_FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
@@ -334,6 +340,6 @@ def _represent(html: bytes, coding: Coding, caching: str) -> Representation:
         tag=opaque_tag(html),
         cache_control=caching,
         content_type=HTML,
-        content_security_policy=_POLICY,
-        vary=_VARY,
+        content_security_policy=_PAGE_CSP,
+        vary=_PAGE_VARY,
     )

@@ -18,7 +18,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.options import Language
 from tunnihind.web.texts import texts_in
 
-_UNITS: Final[Mapping[str, str]] = {
+_UNIT_OF_TEXT: Final[Mapping[str, str]] = {
     "EUR/MWh": "EUR/MWh",
     "EUR/kWh": "EUR/kWh",
     "unix seconds": "Unix s",
@@ -33,7 +33,7 @@ _UNITS: Final[Mapping[str, str]] = {
 type Translate = Callable[[str], str]
 
 
-def translation(settings: Settings, language: Language) -> Translate:
+def translator(settings: Settings, language: Language) -> Translate:
     """Return a function that translates the English texts of the API's description.
 
     A text without a translation stays English.
@@ -61,7 +61,7 @@ def _translations(what: str, language: Language) -> Mapping[str, Any]:
     return msgspec.json.decode(source, type=dict[str, Any])
 
 
-def inline(text: str) -> Markup:
+def inline_html(text: str) -> Markup:
     """Convert the marks for `code` and **strong** text in a description to HTML."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html))  # noqa: S704  escaped above
@@ -69,18 +69,18 @@ def inline(text: str) -> Markup:
 
 def unit_named_in(description: str) -> str:
     """Return the unit that a field's description names, or an empty string."""
-    return next((unit for named, unit in _UNITS.items() if named in description), "")
+    return next((unit for named, unit in _UNIT_OF_TEXT.items() if named in description), "")
 
 
-def pretty(example: object) -> str:
+def indented_json(example: object) -> str:
     """Return an example as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(example), indent=2).decode()
 
 
-ADDRESS: Final = "http://tunnihind.local:8080"
+PLACEHOLDER_ADDRESS: Final = "http://tunnihind.local:8080"
 """The placeholder for the server's address in recipes."""
 
-RECIPES: Final = {
+RECIPE_CLIENTS: Final = {
     "curl.sh": "curl",
     "python.py": "Python",
     "javascript.js": "JavaScript",
@@ -94,9 +94,9 @@ RECIPES: Final = {
 """The name of each recipe's client. The names are the same in all languages."""
 
 
-def recipe(file: str, address: str, language: Language = "en") -> str:
+def read_recipe(file: str, address: str, language: Language = "en") -> str:
     """Read a recipe, translate its comments, and fill in the server's address. `address` has no slash at its end."""
     code = files("tunnihind.web").joinpath("recipes", file).read_text(encoding="utf-8")
     for english, translated in _translations("recipes", language).get(file, {}).items():
         code = code.replace(english, translated)
-    return code.replace(ADDRESS, address)
+    return code.replace(PLACEHOLDER_ADDRESS, address)

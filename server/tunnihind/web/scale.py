@@ -14,7 +14,7 @@ _TINTS: Final[tuple[Tint, ...]] = get_args(Tint.__value__)
 _FAR_EUR_MWH: Final = 1000.0
 
 
-def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
+def scale_in_unit(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Add fees and VAT to the scale's market prices (EUR/MWh), and convert the result to the reader's unit.
 
     Fees and VAT may differ between hours, so each result is the mean over all `hours`, the starts of hours in unix

@@ -12,27 +12,27 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, floor_hour, free_until, vat_rate_at
 from tunnihind.settings import Settings
-from tunnihind.web.days import DaySummary, GridRow, days_from, grid
-from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
-from tunnihind.web.drawing import Drawing, draw
-from tunnihind.web.household import Household, explain
-from tunnihind.web.next_time import cheapest_next
+from tunnihind.web.days import CalendarRow, DaySummary, calendar_rows, day_summaries
+from tunnihind.web.display import Display, Level, PricedPeriod, group_by_day, levels, priced_periods, shown_vat
+from tunnihind.web.drawing import Drawing, draw_chart
+from tunnihind.web.household import HouseholdPrice, household_price
+from tunnihind.web.next_time import cheapest_time_sentence
 from tunnihind.web.notices import (
     NoPricesNotice,
     Notice,
     SourceLine,
     SourceState,
-    freshness,
-    of_address,
-    of_data,
-    of_mode,
+    address_notices,
+    data_notices,
+    freshness_lines,
+    mode_notices,
+    no_prices_notice,
     source_lines,
-    why_empty,
 )
 from tunnihind.web.options import PageOptions
-from tunnihind.web.outlook import outlook, sentences
-from tunnihind.web.scale import Tint, as_shown, tint
-from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
+from tunnihind.web.outlook import day_outlooks, outlook_sentences
+from tunnihind.web.scale import Tint, scale_in_unit, tint
+from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, tariff_surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 
@@ -53,14 +53,14 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class DashboardSummary:
     """All words and figures of the dashboard.
 
-    `cheapest` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights ahead.
-    `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present
-    price. `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or
-    if the server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If
-    there are no prices to show, `emptiness` gives the reason.
+    `cheapest_sentence` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights
+    ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the
+    present price. `beyond_window` holds the forecast for the hours after the public window, in EUR/MWh. If the page
+    shows quarters, or if the server doesn't serve the full horizon, `beyond_window` is empty. If market prices are
+    shown, `household` is None. If there are no prices to show, `no_prices_notice` gives the reason.
     """
 
     display: Display
@@ -68,25 +68,25 @@ class Summary:
     current_hour: int
     current: PricedPeriod | None
     following: PricedPeriod | None
-    cheapest: str
+    cheapest_sentence: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
     scale: tuple[float, ...]
     tint: Tint | None
-    beyond: tuple[Mapping[str, float], ...]
+    beyond_window: tuple[Mapping[str, float], ...]
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
-    grid: tuple[GridRow, ...]
+    calendar: tuple[CalendarRow, ...]
     drawing: Drawing | None
     weather: WeatherStrip | None
-    household: Household | None
+    household: HouseholdPrice | None
     sources: tuple[SourceLine, ...]
-    emptiness: NoPricesNotice | None
+    no_prices_notice: NoPricesNotice | None
 
 
-def summarise(
+def summarise_dashboard(
     data: ServedData,
     now: int,
     settings: Settings,
@@ -95,53 +95,57 @@ def summarise(
     *,
     pipeline_expected: bool = True,
     mode: Mode = "live",
-) -> Summary:
+) -> DashboardSummary:
     """Make the dashboard's words and figures as of `now` (unix seconds).
 
-    For the small view (`embed=1`), `cheapest`, `outlook`, `days` and `grid` are left empty, to save time.
+    For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days` and `calendar` are left empty, to save time.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
-    vat = vat_shown(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
+    vat = shown_vat(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
     display = Display(options, data.market, vat, _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
-    days = by_day(periods, {ts: display.day(ts) for ts in periods})
-    today = display.day(now)
-    level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
-    scale = as_shown(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
-    drawing = draw(list(periods.values()), scale, now, display)
-    return Summary(
+    days = group_by_day(periods, {ts: display.local_day(ts) for ts in periods})
+    today = display.local_day(now)
+    level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown_price).items()}
+    scale = scale_in_unit(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
+    drawing = draw_chart(list(periods.values()), scale, now, display)
+    return DashboardSummary(
         display=display,
         current_ts=current_ts,
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
         following=periods.get(current_ts + display.step_s),
-        cheapest=cheapest_next(periods, current_ts, display) if is_whole else "",
-        outlook=sentences(outlook(days, now, display, page_context.weather), days, now, display) if is_whole else (),
-        days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
+        cheapest_sentence=cheapest_time_sentence(periods, current_ts, display) if is_whole else "",
+        outlook=outlook_sentences(day_outlooks(days, now, display, page_context.weather), days, now, display)
+        if is_whole
+        else (),
+        days=day_summaries(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,
-        tint=tint(display.shown(periods[current_ts]), scale) if current_ts in periods else None,
-        beyond=tuple(_beyond(periods, data, now, options.step_s)),
+        tint=tint(display.shown_price(periods[current_ts]), scale) if current_ts in periods else None,
+        beyond_window=tuple(_hours_beyond_window(periods, data, now, options.step_s)),
         notices=(
-            *of_mode(mode, now, display),
-            *of_address(display),
+            *mode_notices(mode, now, display),
+            *address_notices(display),
             *(
-                of_data(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
+                data_notices(
+                    data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected
+                )
                 if periods
                 else ()
             ),
         ),
-        freshness=tuple(freshness(data, now, display)),
-        grid=grid(days, today, scale, display) if is_whole else (),
+        freshness=tuple(freshness_lines(data, now, display)),
+        calendar=calendar_rows(days, today, scale, display) if is_whole else (),
         drawing=drawing,
         weather=weather_strip(page_context.weather, drawing, display),
-        household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),
+        household=household_price(options.tariff, periods.get(current_ts), periods.values(), now, display),
         sources=source_lines(page_context.sources, now, display),
-        emptiness=None
+        no_prices_notice=None
         if periods
-        else why_empty(data, page_context.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
+        else no_prices_notice(data, page_context.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 
@@ -151,7 +155,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
 
-def _beyond(
+def _hours_beyond_window(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
     """Yield the forecast for the hours after the public window, in the format of `/api/series`.
@@ -168,4 +172,4 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
     """Return the surcharge for all periods and for one more day, because an open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE
-    return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
+    return tariff_surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)

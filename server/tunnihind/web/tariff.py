@@ -69,29 +69,29 @@ class DatedRate[Rate](msgspec.Struct, frozen=True, kw_only=True):
     disputed: float | None = None
 
 
-class _Table(msgspec.Struct, frozen=True):
+class _RateTable(msgspec.Struct, frozen=True):
     network: dict[Package, tuple[DatedRate[NetworkRates], ...]]
     fees: dict[Fee, tuple[DatedRate[float], ...]]
 
 
-def _read_table() -> _Table:
+def _read_table() -> _RateTable:
     installed = Path(__file__).with_name("rates.json")
     in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/prices/rates.json"
-    return msgspec.json.decode((installed if installed.exists() else in_clone).read_bytes(), type=_Table)
+    return msgspec.json.decode((installed if installed.exists() else in_clone).read_bytes(), type=_RateTable)
 
 
-_TABLE: Final = _read_table()
+_RATE_TABLE: Final = _read_table()
 
-NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = _TABLE.network
+NETWORK_RATES: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = _RATE_TABLE.network
 """The network rates of each package, the oldest first."""
 
-FEES: Final[Mapping[Fee, Sequence[DatedRate[float]]]] = _TABLE.fees
+FEE_RATES: Final[Mapping[Fee, Sequence[DatedRate[float]]]] = _RATE_TABLE.fees
 """The rates of each fee of the state and the system operator, the oldest first."""
 
-PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
+PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
 """The day from which the newest network rates hold."""
 
-READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
+READ_SINCE: Final = min(entries[-1].as_of for entries in (*NETWORK_RATES.values(), *FEE_RATES.values()))
 """The newest rates of the table were read from their sources on this day or later."""
 
 
@@ -127,32 +127,32 @@ class PackageTariff:
     margin: float
 
     @property
-    def has_nights(self) -> bool:
+    def has_night_rate(self) -> bool:
         """True if the package has a separate night rate."""
-        rates = NETWORK[self.package][-1].rate
+        rates = NETWORK_RATES[self.package][-1].rate
         return rates.day != rates.night
 
-    def parts(self, ts: int) -> Mapping[Part, float]:
+    def part_amounts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each part of the tariff at an instant, in c/kWh without VAT.
 
         If a part has no known rate at `ts`, use its last rate before `ts`, or else its first rate.
         """
         wall = ESTONIA.local_time(ts)
         network, fees = _rates_on(wall.date(), self.package)
-        return {"margin": self.margin, "network": _rate_at(_network_rate_period(wall, network), network), **fees}
+        return {"margin": self.margin, "network": _network_rate(_network_rate_period(wall, network), network), **fees}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
         wall = ESTONIA.local_time(ts)
-        rates = nearest_rate(NETWORK[self.package], wall.date()).rate
+        rates = nearest_rate(NETWORK_RATES[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
         """Yield the parts of the price for which the table has no rate on a day."""
         nearest: dict[Part, DatedRate[NetworkRates] | DatedRate[float]] = {
-            "network": nearest_rate(NETWORK[self.package], day)
+            "network": nearest_rate(NETWORK_RATES[self.package], day)
         }
-        nearest.update({fee: nearest_rate(entries, day) for fee, entries in FEES.items()})
+        nearest.update({fee: nearest_rate(entries, day) for fee, entries in FEE_RATES.items()})
         for part, entry in nearest.items():
             if day < entry.since:
                 yield UnknownRate(part, entry.since, is_after=False)
@@ -175,18 +175,18 @@ class OwnTariff:
     other: float
 
     @property
-    def has_nights(self) -> bool:
+    def has_night_rate(self) -> bool:
         """True if the network has a separate night rate."""
         return self.day != self.night
 
-    def parts(self, ts: int) -> Mapping[Part, float]:
+    def part_amounts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each part of the tariff at an instant, in c/kWh without VAT."""
         network = self.night if self.network_rate_period(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
-        if not self.has_nights:
+        if not self.has_night_rate:
             return None
         return "night" if _is_night(self.market.local_time(ts), self.market.country) else "day"
 
@@ -218,12 +218,12 @@ class Surcharge:
 
     steps: tuple[SurchargeStep, ...] = ()
 
-    def at(self, ts: int) -> float:
+    def amount_at(self, ts: int) -> float:
         """Return the amount that is added to the market's price at an instant, in EUR/MWh without VAT."""
         step = self._step(ts)
         return step.eur_mwh if step else 0.0
 
-    def has_night_rate(self, ts: int) -> bool:
+    def is_night_rate_at(self, ts: int) -> bool:
         """Return whether the amount at an instant contains the network's night rate."""
         step = self._step(ts)
         return step is not None and step.is_night_rate
@@ -236,16 +236,16 @@ class Surcharge:
 NO_SURCHARGE: Final = Surcharge()
 
 
-def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
+def tariff_surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
     """Return a tariff's surcharge for the hours from `first` to `last` (unix seconds)."""
-    return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
+    return Surcharge(tuple(_surcharge_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
 
 
-def _steps(tariff: Tariff, hours: range) -> Iterator[SurchargeStep]:
+def _surcharge_steps(tariff: Tariff, hours: range) -> Iterator[SurchargeStep]:
     by_hour = (
         SurchargeStep(
             hour,
-            round(sum(tariff.parts(hour).values()) * EUR_MWH_PER_CENT_KWH, _DECIMALS),
+            round(sum(tariff.part_amounts(hour).values()) * EUR_MWH_PER_CENT_KWH, _DECIMALS),
             tariff.network_rate_period(hour) == "night",
         )
         for hour in hours
@@ -261,8 +261,8 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
     The rates are cached, because a page needs them for each hour.
     """
     return (
-        nearest_rate(NETWORK[package], day).rate,
-        {fee: nearest_rate(entries, day).rate for fee, entries in FEES.items()},
+        nearest_rate(NETWORK_RATES[package], day).rate,
+        {fee: nearest_rate(entries, day).rate for fee, entries in FEE_RATES.items()},
     )
 
 
@@ -299,6 +299,6 @@ def _is_within(wall: datetime, span: tuple[time, time]) -> bool:
     return starts <= wall.time() < ends
 
 
-def _rate_at(when: NetworkRatePeriod, rates: NetworkRates) -> float:
+def _network_rate(when: NetworkRatePeriod, rates: NetworkRates) -> float:
     rate: float = getattr(rates, when)
     return rate

@@ -13,7 +13,7 @@ from tunnihind.api.openapi.document import vat_text
 from tunnihind.market import Zone
 from tunnihind.web.options import Language
 
-_SHARED: Final = (
+_SHARED_KEYS: Final = (
     "decimal",
     "about",
     "days.today",
@@ -45,13 +45,13 @@ class Texts:
 
         If the text has plural forms, return the form for the whole number `n`.
         """
-        said: str | Mapping[str, str] = self._table[key]
-        text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
+        forms: str | Mapping[str, str] = self._table[key]
+        text = forms if isinstance(forms, str) else forms[plural_category(self.language, gaps["n"])]
         return text.format(**gaps) if gaps else text
 
-    def script(self) -> Mapping[str, Any]:
+    def script_texts(self) -> Mapping[str, Any]:
         """Return the texts that the pages' scripts need."""
-        shared = {key: text for key, text in self._table.items() if key in _SHARED}
+        shared = {key: text for key, text in self._table.items() if key in _SHARED_KEYS}
         return {**self._table["script"], **shared}
 
     def number(self, value: float, decimals: int) -> str:
@@ -75,11 +75,11 @@ class Texts:
         """Write a fraction as a whole percentage."""
         return f"{self.number(share * 100, 0)}%"
 
-    def vat(self, rate: float) -> str:
+    def vat_percent(self, rate: float) -> str:
         """Write a VAT rate in percent, with decimals if needed."""
         return vat_text(rate).replace(".", self._table["decimal"])
 
-    def names(self, zone: Zone) -> Mapping[str, str]:
+    def country_forms(self, zone: Zone) -> Mapping[str, str]:
         """Return the forms of a zone's country that the texts need, such as "Estonia", "in Estonia" and "Estonian"."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
@@ -90,15 +90,15 @@ class Texts:
 
     def short_date(self, day: date) -> str:
         """Write a day with its short weekday and month, as `Wording.day` in wording.js does."""
-        weekday = self.dates["weekdays"][day.weekday()]
-        return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
+        weekday = self.date_names["weekdays"][day.weekday()]
+        return self("shortDate", weekday=weekday, day=day.day, month=self.date_names["months"][day.month - 1])
 
     def short_month(self, day: date) -> str:
         """Write the short name of a day's month, with the year."""
-        return self("shortMonth", month=self.dates["months"][day.month - 1], year=day.year)
+        return self("shortMonth", month=self.date_names["months"][day.month - 1], year=day.year)
 
     @property
-    def dates(self) -> Mapping[str, Sequence[str]]:
+    def date_names(self) -> Mapping[str, Sequence[str]]:
         """The short names of the weekdays and of the months. The first weekday is Monday."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
@@ -108,7 +108,7 @@ class Texts:
         return name
 
 
-def plural(language: Language, n: object) -> str:
+def plural_category(language: Language, n: object) -> str:
     """Return the Unicode plural category of a whole number, like JavaScript's `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")

@@ -34,7 +34,7 @@ def sun_names(market: Market) -> tuple[str, ...]:
     return tuple(f"shortwave_radiation@{point.name}" for point in region_points(market.zone, "load"))
 
 
-FRESH_S: Final = 2 * DAY_S
+MAX_WEATHER_AGE_S: Final = 2 * DAY_S
 """Weather forecasts older than this say little about the next days, so they are not used."""
 
 _PAST_S: Final = 2 * DAY_S
@@ -71,7 +71,7 @@ class RegionWeather:
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
-            np.mean([archive.newest(name, start_ts, hours, now - FRESH_S, now) for name in names], axis=0)
+            np.mean([archive.newest(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0)
             for names in (wind_names(market), sun_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
@@ -80,7 +80,7 @@ class RegionWeather:
         first, end = int(either[0]), int(either[-1]) + 1
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
-    def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
+    def wind_and_sun_at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the wind and the sun in the given hours. Unknown values are NaN.
 
         `hours` lists the start of each hour in unix seconds.
@@ -110,7 +110,7 @@ class WeatherStrip:
     sun_top: int
     wind_values: str
     sun_values: str
-    days: tuple[str, ...]
+    day_texts: tuple[str, ...]
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
@@ -119,24 +119,24 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
     wind, sun = weather.wind[:hours], weather.sun[:hours]
-    wind_top, sun_top = _top(wind, _WIND_TOPS_M_S), _top(sun, _SUN_TOPS_W_M2)
+    wind_top, sun_top = _band_top(wind, _WIND_TOPS_M_S), _band_top(sun, _SUN_TOPS_W_M2)
     return WeatherStrip(
         start_ts=weather.start_ts,
         hours=wind.size,
         shown_from=(drawing.start - weather.start_ts) / HOUR_S,
         shown_hours=(drawing.end - drawing.start) / HOUR_S,
         region=display.texts(f"weather.region.{REGIONS[display.market.zone]}"),
-        wind=_area(wind / wind_top),
-        sun=_area(sun / sun_top),
+        wind=_area_path(wind / wind_top),
+        sun=_area_path(sun / sun_top),
         wind_top=wind_top,
         sun_top=sun_top,
-        wind_values=_values(wind),
-        sun_values=_values(sun),
-        days=tuple(_in_words(weather.start_ts, wind, sun, display)),
+        wind_values=_values_text(wind),
+        sun_values=_values_text(sun),
+        day_texts=tuple(_day_texts(weather.start_ts, wind, sun, display)),
     )
 
 
-def _top(values: Floats, tops: Sequence[int]) -> int:
+def _band_top(values: Floats, tops: Sequence[int]) -> int:
     """Return the lowest of the `tops` that no known value exceeds.
 
     If a known value exceeds all `tops`, return the highest of the `tops`.
@@ -145,7 +145,7 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
     return next((top for top in tops if highest <= top), tops[-1])
 
 
-def _area(shares: Floats) -> str:
+def _area_path(shares: Floats) -> str:
     """Draw the area under the known `shares` of a band's height. Each share is drawn at the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
@@ -157,13 +157,13 @@ def _area(shares: Floats) -> str:
     return "".join(path)
 
 
-def _values(values: Floats) -> str:
+def _values_text(values: Floats) -> str:
     return ",".join(f"{value:.0f}" if np.isfinite(value) else "" for value in values)
 
 
-def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
+def _day_texts(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
     """Write the mean wind and the strongest sun of each day. Days with unknown values are left out."""
-    for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
+    for day, group in groupby(range(wind.size), key=lambda hour: display.local_day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():
             yield display.texts(

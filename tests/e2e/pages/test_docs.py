@@ -10,7 +10,7 @@ from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import WatchedPage, address_of, open_options, open_page
 from tunnihind.settings import Settings
-from tunnihind.web.reference import RECIPES, recipe
+from tunnihind.web.reference import RECIPE_CLIENTS, read_recipe
 
 
 async def test_trying_a_resource_shows_the_live_answer(watched_page: WatchedPage, server: RunningServer) -> None:
@@ -46,9 +46,9 @@ async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedP
 
 async def test_recipes_name_the_address_at_which_the_reader_is(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/docs")
-    for file in RECIPES:
+    for file in RECIPE_CLIENTS:
         code = await page.locator(f'[data-recipe="{file}"]').text_content()
-        assert code == recipe(file, watched_page.address)
+        assert code == read_recipe(file, watched_page.address)
     assert "tunnihind.local" not in await page.content()
 
 

@@ -15,7 +15,7 @@ VAT = 0.24
 
 def written(margin: float) -> str:
     """Write the present price with the fees of Võrk 4, as the English page does."""
-    fees = sum(PackageTariff("vork_4", margin).parts(HOUR).values()) * 10
+    fees = sum(PackageTariff("vork_4", margin).part_amounts(HOUR).values()) * 10
     return f"{100 * consumer_price(sample_views.price(HOUR) + fees, VAT):.2f}"
 
 

@@ -99,7 +99,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         await shows(page, written(0, ESTONIAN_VAT))
         await page.locator("#household summary").click()
         await page.get_by_label("Network package").select_option("vork_4")
-        await shows(page, written(sum(PackageTariff("vork_4", 0).parts(HOUR).values()), ESTONIAN_VAT))
+        await shows(page, written(sum(PackageTariff("vork_4", 0).part_amounts(HOUR).values()), ESTONIAN_VAT))
         await page.locator("#vat-none").dispatch_event("click")
         await expect(page.locator("#days-unit")).to_contain_text("without VAT")
         # The choice of VAT is for all of them.

@@ -21,4 +21,4 @@ def test_each_part_costs_the_same_at_any_instant(package: Package, margin: float
     row = TariffRow(package=package, from_table=FOLLOWED, margin=margin / 100)
     ours = Tariff(rows=[row]).charges(at).charges
     theirs = page.PackageTariff(package.value, margin)  # type: ignore[arg-type]  # both read the names from one table
-    assert {charge.part.value: round(charge.eur_kwh * 100, 6) for charge in ours} == theirs.parts(at)
+    assert {charge.part.value: round(charge.eur_kwh * 100, 6) for charge in ours} == theirs.part_amounts(at)

@@ -10,7 +10,7 @@ from tunnihind.service.snapshot_updater import read_source_states, source_state
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
-from tunnihind.web.notices import Fault, SourceState
+from tunnihind.web.notices import ShownFault, SourceState
 
 ASKED = 1_765_792_800
 
@@ -54,7 +54,7 @@ def state_after(store: Store, error: SourceError) -> SourceState:
     ],
 )
 async def test_a_refusal_is_reported_with_its_status(
-    session: ClientSession, store: Store, status: int, secret: str, fault: Fault
+    session: ClientSession, store: Store, status: int, secret: str, fault: ShownFault
 ) -> None:
     async with Garbage() as server:
         server.fail(status=status)

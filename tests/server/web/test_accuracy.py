@@ -13,7 +13,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, MonthScores, ScoresByMonth, WindowScores, windows
 from tunnihind.market import ESTONIA
-from tunnihind.web.accuracy import AccuracySummary, Figures, days_scored, summarise_accuracy
+from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import PageContext
 from tunnihind.web.texts import texts_in
@@ -38,11 +38,13 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
     assert newest.error.forecast == scores.by_days_ahead[7].mae
     assert newest.error.baseline == scores.by_days_ahead[7].baseline_mae
     assert newest.error.seven_day_mean == scores.seven_day_mean_mae[7]
-    assert newest.share.forecast == scores.decisions.by_days_ahead[7][4].share
-    assert newest.boiler.forecast == pytest.approx(scores.decisions.by_days_ahead[7][3].forecast * 9 * 365 / 1000)
+    assert newest.saving_share.forecast == scores.decisions.by_days_ahead[7][4].share
+    assert newest.boiler_saving.forecast == pytest.approx(
+        scores.decisions.by_days_ahead[7][3].forecast * 9 * 365 / 1000
+    )
     assert summary.years == (2025,)
-    assert summary.window is not None
-    assert summary.window.days == 30
+    assert summary.recent_figures is not None
+    assert summary.recent_figures.days == 30
 
 
 @pytest.mark.parametrize(
@@ -120,14 +122,14 @@ def test_a_share_below_zero_has_no_bar_and_is_in_the_table() -> None:
         ServedData("1", ESTONIA, monthly_scores=ScoresByMonth(issued=(MonthScores("2025-01", worse),)))
     )
     assert summary.charts[0].bars[0].height == 0
-    assert next(iter(summary.months.values())).share.forecast < 0
+    assert next(iter(summary.months.values())).saving_share.forecast < 0
 
 
 def test_before_the_first_scores_the_backtest_is_shown_one_day_ahead() -> None:
     summary = summary_of(sample_views.before_the_first_scores(), ahead="5")
-    assert (summary.is_backtest, summary.window, summary.years) == (True, None, ())
+    assert (summary.is_backtest, summary.recent_figures, summary.years) == (True, None, ())
     scored = sample_views.before_the_first_scores().monthly_scores.backtest
-    assert [*summary.months.values()] == [Figures.of(month.scores, 1) for month in reversed(scored)]
+    assert [*summary.months.values()] == [AccuracyFigures.of(month.scores, 1) for month in reversed(scored)]
 
 
 def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
@@ -142,14 +144,14 @@ def test_months_without_a_scored_hour_at_that_distance_are_left_out() -> None:
 def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
     old = replace(sample_views.window(30), seven_day_mean_mae={}, decisions=WindowScores.of(0, []).decisions)
     summary = summary_of(replace(sample_views.ordinary(), recent_scores=(old,)))
-    assert summary.window is not None
-    assert isnan(summary.window.share.forecast)
-    assert summary.week is None
+    assert summary.recent_figures is not None
+    assert isnan(summary.recent_figures.saving_share.forecast)
+    assert summary.week_saving_share is None
 
 
 def test_an_empty_server_has_nothing_to_show() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
-    assert (summary.months, summary.charts, summary.window, summary.is_backtest) == ({}, (), None, False)
+    assert (summary.months, summary.charts, summary.recent_figures, summary.is_backtest) == ({}, (), None, False)
     assert windows([], None) == ()
     assert ScoresByMonth() == NO_SCORES_BY_MONTH
 

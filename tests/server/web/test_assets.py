@@ -102,7 +102,7 @@ def test_a_script_asks_ahead_for_all_that_it_imports_and_for_nothing_else() -> N
         "c.js": b'import { a } from "./a.js";\n',
         "types.js": b"",
     }
-    assert Assets(files).modules("page.js") == ["a.js", "c.js"]
+    assert Assets(files).imported_modules("page.js") == ["a.js", "c.js"]
 
 
 @pytest.mark.parametrize(
@@ -121,5 +121,7 @@ async def test_a_page_asks_ahead_for_its_modules_and_not_for_those_of_other_page
 
 def test_the_small_view_loads_no_script_of_what_it_does_not_show() -> None:
     files = page_assets()
-    assert {"finder.js", "windows.js"} <= set(files.modules("dashboard.js")) - set(files.modules("embed.js"))
-    assert set(files.modules("embed.js")) < set(files.modules("dashboard.js"))
+    assert {"finder.js", "windows.js"} <= set(files.imported_modules("dashboard.js")) - set(
+        files.imported_modules("embed.js")
+    )
+    assert set(files.imported_modules("embed.js")) < set(files.imported_modules("dashboard.js"))

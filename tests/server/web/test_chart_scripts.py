@@ -16,7 +16,7 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import summarise
+from tunnihind.web.summary import summarise_dashboard
 
 MIDNIGHT = 1_763_589_600
 """The start of 20 November 2025 on the Estonian clock."""
@@ -114,7 +114,7 @@ async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
     options = PageOptions.read({"unit": "mwh", "vat": "none"})
     for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
         view = make_view({HOUR: low, HOUR + HOUR_S: high})
-        drawing = summarise(view, HOUR + 600, Settings(), options).drawing
+        drawing = summarise_dashboard(view, HOUR + 600, Settings(), options).drawing
         assert drawing is not None
         reach = scale["most"] - scale["least"]
         assert drawing.zero == pytest.approx(1000 * scale["most"] / reach, abs=0.5)

@@ -17,15 +17,15 @@ from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.summary import DashboardSummary, summarise_dashboard
 
 NOW = HOUR + 612
 MIDNIGHT = day_start(date(2025, 12, 15)) - HOUR_S
 """Midnight of the reader's today. The market's day begins an hour later."""
 
 
-def summary_of(view: ServedData, now: int = NOW, **options: str) -> Summary:
-    return summarise(view, now, Settings(), PageOptions.read({"unit": "mwh", "vat": "none"} | options))
+def summary_of(view: ServedData, now: int = NOW, **options: str) -> DashboardSummary:
+    return summarise_dashboard(view, now, Settings(), PageOptions.read({"unit": "mwh", "vat": "none"} | options))
 
 
 def days_of(view: ServedData, now: int = NOW, **options: str) -> tuple[DaySummary, ...]:
@@ -50,35 +50,35 @@ def test_a_day_has_the_cheapest_and_dearest_of_its_hours_that_have_not_passed() 
     for day in days_of(sample_views.ordinary()):
         ahead = [period.eur_mwh for period in day.periods if period.ts >= HOUR]
         assert day.cheapest is not None
-        assert day.dearest is not None
-        assert (day.cheapest.eur_mwh, day.dearest.eur_mwh) == (min(ahead), max(ahead))
+        assert day.most_expensive is not None
+        assert (day.cheapest.eur_mwh, day.most_expensive.eur_mwh) == (min(ahead), max(ahead))
 
 
 def test_a_day_by_quarters_has_its_cheapest_quarter_and_the_same_mean() -> None:
     by_hour, by_quarter = (days_of(sample_views.ordinary(), period=p)[2] for p in ("hour", "quarter"))
     assert by_hour.cheapest is not None
-    assert by_hour.dearest is not None
+    assert by_hour.most_expensive is not None
     assert by_quarter.cheapest is not None
-    assert by_quarter.dearest is not None
+    assert by_quarter.most_expensive is not None
     assert by_quarter.cheapest.ts == by_hour.cheapest.ts
     assert by_quarter.cheapest.eur_mwh == pytest.approx(by_hour.cheapest.eur_mwh - 9)
-    assert by_quarter.dearest.ts == by_hour.dearest.ts + 3 * QUARTER_S
+    assert by_quarter.most_expensive.ts == by_hour.most_expensive.ts + 3 * QUARTER_S
     means = [sum(period.eur_mwh for period in day.periods) / len(day.periods) for day in (by_hour, by_quarter)]
     assert means[0] == pytest.approx(means[1], abs=0.01)
 
 
 def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
     forecast = make_run([5.0] * 100, start=HOUR + HOUR_S)
-    assert [(day.state, day.kind) for day in days_of(make_view(hours(MIDNIGHT, 25), forecast))] == [
+    assert [(day.state, day.state_text) for day in days_of(make_view(hours(MIDNIGHT, 25), forecast))] == [
         ("settled", "published"),
         ("forecast", "forecast from 01:00"),
         ("forecast", "forecast"),
         ("forecast", "forecast until 01:00"),
     ]
-    assert [day.kind for day in days_of(make_view(hours(HOUR, 2)))] == ["published 12:00–14:00", "not known yet"]
-    assert [day.kind for day in days_of(make_view(hours(HOUR, 12)))] == ["published from 12:00", "not known yet"]
-    assert days_of(make_view(hours(MIDNIGHT, 1), forecast))[0].kind == "partly known"
-    assert days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), forecast))[0].kind == "partly forecast"
+    assert [day.state_text for day in days_of(make_view(hours(HOUR, 2)))] == ["published 12:00–14:00", "not known yet"]
+    assert [day.state_text for day in days_of(make_view(hours(HOUR, 12)))] == ["published from 12:00", "not known yet"]
+    assert days_of(make_view(hours(MIDNIGHT, 1), forecast))[0].state_text == "partly known"
+    assert days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), forecast))[0].state_text == "partly forecast"
     assert [day.state for day in days_of(ServedData("empty", ESTONIA))] == ["none", "none"]
 
 
@@ -92,24 +92,27 @@ def test_a_day_of_which_one_hour_is_forecast_is_told_from_one_of_which_more_is(p
 
 def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> None:
     days = days_of(make_view(hours(HOUR + 2 * HOUR_S, 3), make_run([5.0] * 12, start=HOUR + HOUR_S)))
-    assert [(run[0].settled, len(run)) for run in days[0].runs] == [(None, 1), (1.0, 3), (None, 7)]
-    assert [len(run) for run in days[1].runs] == [1]
+    assert [(run[0].settled, len(run)) for run in days[0].price_groups] == [(None, 1), (1.0, 3), (None, 7)]
+    assert [len(run) for run in days[1].price_groups] == [1]
 
 
 @pytest.mark.parametrize("day", [SPRING, AUTUMN])
 def test_a_day_of_another_length_is_whole_too(day: date) -> None:
     now = sample_views.noon_of(day)
-    assert days_of(sample_views.ordinary(now), now)[0].kind == "published"
+    assert days_of(sample_views.ordinary(now), now)[0].state_text == "published"
 
 
 def test_prices_that_are_forecasts_are_told_as_about_that_and_others_exactly() -> None:
     summary = summary_of(make_view(hours(MIDNIGHT, 25), make_run([5.0] * 72, start=HOUR + HOUR_S)))
     today, tomorrow, *_ = summary.days
     assert today.cheapest is not None
-    assert tomorrow.dearest is not None
-    assert (summary.display.told_mean(today.periods), summary.display.told(today.cheapest)) == ("1.00", "1.00")
-    assert summary.display.told_mean(tomorrow.periods) == "about 5"
-    assert summary.display.told(tomorrow.dearest) == "about 5"
+    assert tomorrow.most_expensive is not None
+    assert (summary.display.mean_price_with_about(today.periods), summary.display.price_with_about(today.cheapest)) == (
+        "1.00",
+        "1.00",
+    )
+    assert summary.display.mean_price_with_about(tomorrow.periods) == "about 5"
+    assert summary.display.price_with_about(tomorrow.most_expensive) == "about 5"
 
 
 def test_a_published_day_has_no_range_and_one_with_a_forecast_has() -> None:

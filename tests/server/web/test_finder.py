@@ -34,8 +34,8 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "vat": [],
         "unitSymbol": "c/kWh",
         "tz": "Europe/Tallinn",
-        "dates": texts_in(lang).dates,
-        "texts": dict(texts_in(lang).script()),
+        "dates": texts_in(lang).date_names,
+        "texts": dict(texts_in(lang).script_texts()),
     }
     source = f"""
 import {{ cheapestAndDearest, costOf, partsOf }} from "{STATIC.as_uri()}/windows.js";

@@ -11,9 +11,9 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import ESTONIA, HOUR_S
 from tunnihind.settings import Settings
-from tunnihind.web.household import Household
+from tunnihind.web.household import HouseholdPrice
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.summary import DashboardSummary, summarise_dashboard
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 
@@ -27,13 +27,15 @@ FEES = (
 NEAREST = " (nearest known rate)"
 
 
-def summary_of(eur_mwh: float, first: int = FRIDAY, /, **options: str) -> Summary:
+def summary_of(eur_mwh: float, first: int = FRIDAY, /, **options: str) -> DashboardSummary:
     """Return the dashboard of half past a day's first hour. The market price is the same for two days."""
     view = make_view({first + i * HOUR_S: eur_mwh for i in range(48)})
-    return summarise(view, first + 1800, Settings(), PageOptions.read({"lang": "en", "package": "vork_4"} | options))
+    return summarise_dashboard(
+        view, first + 1800, Settings(), PageOptions.read({"lang": "en", "package": "vork_4"} | options)
+    )
 
 
-def household(eur_mwh: float, **options: str) -> Household:
+def household(eur_mwh: float, **options: str) -> HouseholdPrice:
     found = summary_of(eur_mwh, **options).household
     assert found is not None
     return found
@@ -73,7 +75,7 @@ def test_each_part_is_named_and_what_costs_nothing_is_left_out() -> None:
 
 def test_a_forecast_is_told_as_about_that() -> None:
     view = make_view({FRIDAY - HOUR_S: 1.0}, issued={FRIDAY: Percentiles(40.0, 50.0, 60.0)})
-    found = summarise(view, FRIDAY + 1800, Settings(), PageOptions.read({"package": "vork_4"})).household
+    found = summarise_dashboard(view, FRIDAY + 1800, Settings(), PageOptions.read({"package": "vork_4"})).household
     assert found is not None
     assert found.total == "about 12"
 
@@ -123,7 +125,7 @@ def test_market_prices_have_no_household() -> None:
     ],
 )
 def test_the_unit_says_what_the_prices_include(options: dict[str, str], said: str) -> None:
-    assert summary_of(50.0, **options).display.unit_named == said
+    assert summary_of(50.0, **options).display.unit_and_basis == said
 
 
 @pytest.mark.parametrize(

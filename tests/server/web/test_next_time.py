@@ -16,7 +16,7 @@ def cheapest(prices: Mapping[int, float], **options: str) -> str:
     `prices` has other prices by the number of hours from now.
     """
     hours = {HOUR + i * HOUR_S: prices.get(i, 100.0) for i in range(24)}
-    return summary_of(make_view(hours), HOUR, pipeline_expected=True, unit="mwh", **options).cheapest
+    return summary_of(make_view(hours), HOUR, pipeline_expected=True, unit="mwh", **options).cheapest_sentence
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_it_is_said_in_other_languages_too_and_by_the_quarter(lang: str, said: s
 
 def test_a_forecast_is_about_that_and_without_a_present_price_nothing_is_compared() -> None:
     view = make_view({}, make_run([50.0] * 20, start=HOUR + HOUR_S))
-    assert summary_of(view, HOUR, unit="mwh").cheapest == "Cheapest next: today 13:00–16:00, about 50 €/MWh."
+    assert summary_of(view, HOUR, unit="mwh").cheapest_sentence == "Cheapest next: today 13:00–16:00, about 50 €/MWh."
 
 
 def test_nothing_is_said_where_no_three_hours_are_known_or_there_is_no_room() -> None:
-    assert summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 1.0, HOUR + 3 * HOUR_S: 1.0})).cheapest == ""
-    assert summary_of(sample_views.ordinary(), embed="1").cheapest == ""
+    assert summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 1.0, HOUR + 3 * HOUR_S: 1.0})).cheapest_sentence == ""
+    assert summary_of(sample_views.ordinary(), embed="1").cheapest_sentence == ""

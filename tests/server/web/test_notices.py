@@ -10,10 +10,10 @@ from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
 from tests.support.store.stores import HELD
 from tunnihind.market import HOUR_S, day_start
-from tunnihind.web.summary import Summary
+from tunnihind.web.summary import DashboardSummary
 
 
-def warnings(summary: Summary) -> list[str]:
+def warnings(summary: DashboardSummary) -> list[str]:
     return [notice.text for notice in summary.notices if notice.is_warning]
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
-from tunnihind.web.display import Display, PricedPeriod, by_day, vat_shown
+from tunnihind.web.display import Display, PricedPeriod, group_by_day, shown_vat
 from tunnihind.web.options import LANGUAGES, PageOptions
-from tunnihind.web.outlook import DayOutlook, Span, outlook, sentences
+from tunnihind.web.outlook import DayOutlook, HourSpan, day_outlooks, outlook_sentences
 from tunnihind.web.weather import RegionWeather
 
 SUNDAY = date(2025, 12, 14)
@@ -32,11 +32,11 @@ class View:
 
     @property
     def outlook(self) -> tuple[DayOutlook, ...]:
-        return outlook(self.days, self.now, self.display, self.weather)
+        return day_outlooks(self.days, self.now, self.display, self.weather)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return sentences(self.outlook, self.days, self.now, self.display)
+        return outlook_sentences(self.outlook, self.days, self.now, self.display)
 
 
 def midnight(day: date) -> int:
@@ -62,7 +62,7 @@ def view(
     now = midnight(today) + hour * HOUR_S + 600
     period = "hour" if step_s == HOUR_S else "quarter"
     chosen = PageOptions.read({"vat": "none", "unit": "mwh", "period": period, **options})
-    display = Display(chosen, ESTONIA, vat_shown(chosen, ESTONIA, 0.24, now))
+    display = Display(chosen, ESTONIA, shown_vat(chosen, ESTONIA, 0.24, now))
     prices: dict[int, PricedPeriod] = {}
     for offset, of_day in enumerate([*([price] * 25 for price in past), *ahead], start=-len(past)):
         day = today + timedelta(days=offset)
@@ -73,7 +73,7 @@ def view(
                 continue
             forecast = Percentiles(price - spread, price, price + 2 * spread)
             prices[ts] = PricedPeriod(ts, price if offset < known_days else None, forecast)
-    return View(by_day(prices, {ts: display.day(ts) for ts in prices}), now, display)
+    return View(group_by_day(prices, {ts: display.local_day(ts) for ts in prices}), now, display)
 
 
 def _at(of_day: Sequence[float] | Mapping[range, float | None], hour: int) -> float | None:
@@ -305,7 +305,7 @@ def views(draw: st.DrawFn, lang: str) -> View:
 def test_each_day_has_one_whole_sentence_at_most(lang: str, data: st.DataObject) -> None:
     shown = data.draw(views(lang))
     told = shown.sentences
-    assert len(told) <= len([day for day in shown.days if day >= shown.display.day(shown.now)])
+    assert len(told) <= len([day for day in shown.days if day >= shown.display.local_day(shown.now)])
     for sentence in told:
         assert re.fullmatch(r"[A-ZÕÄÖÜА-Я][^{}]*[^ ,.]\.", sentence)
         assert not re.search(r"  | [,.)]|\( |,,|\b(\w+) \1\b", sentence)
@@ -318,8 +318,8 @@ def test_each_day_has_one_whole_sentence_at_most(lang: str, data: st.DataObject)
 def test_every_number_comes_from_what_is_shown_from_the_current_hour_on(shown: View) -> None:
     display = shown.display
     ahead = [period for periods in shown.days.values() for period in periods if period.ts >= shown.now - HOUR_S]
-    instants = {display.clock(ts) for period in ahead for ts in (period.ts, period.ts + HOUR_S)}
-    prices = {display.price(period) for period in ahead} | {display.band(period) for period in ahead}
+    instants = {display.time_of_day(ts) for period in ahead for ts in (period.ts, period.ts + HOUR_S)}
+    prices = {display.price_text(period) for period in ahead} | {display.interval_text(period) for period in ahead}
     for sentence in shown.sentences:
         times = re.findall(r"\d\d:\d\d(?: [A-Z]{3,4})?", sentence)
         assert set(times) <= instants
@@ -347,16 +347,16 @@ def test_a_forecast_is_never_told_as_certain(shown: View) -> None:
 @settings(max_examples=30, deadline=None)
 @example(view([[100.0]]))
 def test_what_is_called_cheap_or_expensive_stands_out_of_its_day(shown: View) -> None:
-    def amounts(day: date, span: Span) -> list[float]:
+    def amounts(day: date, span: HourSpan) -> list[float]:
         periods = [period for period in shown.days[day] if span.start <= period.ts < span.end]
         assert len(periods) == (span.end - span.start) // HOUR_S
         assert span.start > shown.now - HOUR_S
-        return [shown.display.shown(period) for period in periods]
+        return [shown.display.shown_price(period) for period in periods]
 
     for one in shown.outlook:
-        mean = fmean(shown.display.shown(period) for period in shown.days[one.day])
+        mean = fmean(shown.display.shown_price(period) for period in shown.days[one.day])
         assert all(max(amounts(one.day, span)) < 0 for span in one.negative)
-        assert all(span.end - span.start >= 2 * HOUR_S for span in one.low)
+        assert all(span.end - span.start >= 2 * HOUR_S for span in one.low_spans)
         assert not (one.negative and one.near_zero)
         assert all(max(amounts(one.day, span)) < mean for span in one.cheap)
         assert all(min(amounts(one.day, span)) > mean for span in one.expensive)

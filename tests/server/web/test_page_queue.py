@@ -29,7 +29,7 @@ async def test_pages_are_made_in_the_order_in_which_they_were_asked_for() -> Non
 async def test_with_too_many_waiting_another_one_is_refused_until_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pages, "MAX_WAITING", 3)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 3)
     queue = PageQueue()
     assert await asyncio.gather(*(queue.make(number, partial(str, number)) for number in range(5))) == [
         "0",
@@ -42,7 +42,7 @@ async def test_with_too_many_waiting_another_one_is_refused_until_there_is_room(
 
 
 async def test_however_many_wait_for_the_same_page_it_takes_the_room_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MAX_WAITING", 2)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 2)
     queue = PageQueue()
     asked = ["same"] * 50 + ["other", "third"] + ["same"] * 50
     made = await asyncio.gather(*(queue.make(key, partial(str, key)) for key in asked))
@@ -50,7 +50,7 @@ async def test_however_many_wait_for_the_same_page_it_takes_the_room_of_one(monk
 
 
 async def test_clients_that_hang_up_while_they_wait_leave_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MAX_WAITING", 3)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 3)
     queue = PageQueue()
     waiting = [asyncio.create_task(queue.make(number, lambda: "page")) for number in range(3)]
     await asyncio.sleep(0)

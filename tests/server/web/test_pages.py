@@ -21,7 +21,7 @@ from tunnihind.settings import Settings
 from tunnihind.web import pages
 from tunnihind.web.options import PageOptions
 from tunnihind.web.pages import PageQueue
-from tunnihind.web.summary import PageContext, Summary, summarise
+from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard
 
 EVERY_PAGE = [
     "/",
@@ -217,11 +217,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[PageOptions]:
     """Return a list that collects the options of all dashboards that are made."""
     options: list[PageOptions] = []
 
-    def count(*args: Any, **named: Any) -> Summary:  # noqa: ANN401  passed on
+    def count(*args: Any, **named: Any) -> DashboardSummary:  # noqa: ANN401  passed on
         options.append(args[3])
-        return summarise(*args, **named)
+        return summarise_dashboard(*args, **named)
 
-    monkeypatch.setattr(pages, "summarise", count)
+    monkeypatch.setattr(pages, "summarise_dashboard", count)
     return options
 
 
@@ -243,13 +243,13 @@ async def test_a_page_that_many_ask_for_at_once_is_made_once(server: RunningServ
 async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_is_answered(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "MAX_WAITING", 0)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 0)
     refused = await server.ask("/?package=vork_4&margin=0.5")
     assert (refused.status, refused.headers["Retry-After"]) == (503, "10")
     assert json.loads(refused.body)["detail"].startswith("Too many different pages")
-    monkeypatch.setattr(pages, "MAX_WAITING", 1)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 1)
     assert (await server.ask("/?package=vork_4&margin=0.5")).status == 200
-    monkeypatch.setattr(pages, "MAX_WAITING", 0)
+    monkeypatch.setattr(pages, "MAX_QUEUED_PAGES", 0)
     for path in ("/?package=vork_4&margin=0.50", "/api/series"):
         for _ in range(2):
             assert (await server.ask(path)).status == 200

@@ -10,7 +10,7 @@ from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
 from tunnihind.service.snapshot_updater import read_weather
 from tunnihind.store.store import Store
-from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
+from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_names, wind_names
 
 NOW = HOUR + 612
 WIND, SUN = wind_names(ESTONIA), sun_names(ESTONIA)
@@ -55,13 +55,13 @@ def test_of_each_hour_the_newest_forecast_counts_and_a_short_one_leaves_the_rest
 
 
 def test_old_forecasts_are_none() -> None:
-    assert RegionWeather.of(archive([issue(NOW - FRESH_S - 1, [1.0] * 90)]), ESTONIA, NOW) is None
-    assert RegionWeather.of(archive([issue(NOW - FRESH_S, [1.0] * 90)]), ESTONIA, NOW) is not None
+    assert RegionWeather.of(archive([issue(NOW - MAX_WEATHER_AGE_S - 1, [1.0] * 90)]), ESTONIA, NOW) is None
+    assert RegionWeather.of(archive([issue(NOW - MAX_WEATHER_AGE_S, [1.0] * 90)]), ESTONIA, NOW) is not None
 
 
 values = st.lists(st.floats(0, 30), min_size=1, max_size=60)
 starts = st.integers(-40, 40).map(lambda hours: HOUR + hours * HOUR_S)
-issues = st.builds(issue, st.integers(NOW - FRESH_S, NOW + 3 * DAY_S), values, starts)
+issues = st.builds(issue, st.integers(NOW - MAX_WEATHER_AGE_S, NOW + 3 * DAY_S), values, starts)
 
 
 @given(st.lists(issues, max_size=6), st.integers(0, 3 * DAY_S))

@@ -173,10 +173,10 @@ console.log(JSON.stringify(instants.map((ts) => wording.dayNames(ts))));
 def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, market: Market, instants: list[int]) -> None:
     options = PageOptions.read({"lang": lang, "tz": tz}, zone=market.zone)
     display = Display(options, market, Vat("none", ((0, 0.0),), {"none": 0.0}))
-    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": str(display.zone)}
-    data |= {"dates": display.texts.dates, "texts": display.texts.script()}
+    data: dict[str, object] = {"lang": lang, "unit": "kwh", "vat": [], "tz": str(display.time_zone)}
+    data |= {"dates": display.texts.date_names, "texts": display.texts.script_texts()}
     said = json.loads(asyncio.run(run_module(DAYS.format(folder=STATIC.as_uri()), json.dumps([data, instants]))))
-    assert [day for day, _, _ in said] == [display.texts.short_date(display.day(ts)) for ts in instants]
+    assert [day for day, _, _ in said] == [display.texts.short_date(display.local_day(ts)) for ts in instants]
     assert all(shorter in day and weekday in shorter for day, shorter, weekday in said)
 
 

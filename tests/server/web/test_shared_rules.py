@@ -28,7 +28,7 @@ from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.scale import tint
-from tunnihind.web.summary import Summary, summarise
+from tunnihind.web.summary import DashboardSummary, summarise_dashboard
 from tunnihind.web.tariff import OwnTariff, PackageTariff
 from tunnihind.web.texts import texts_in
 
@@ -42,14 +42,14 @@ def instant(iso: str) -> int:
 MORNING = instant("2026-01-14T10:20:00+02:00")
 
 
-def summary_at(now: int, settled_until: int, *, forecast_age_s: int = 0) -> Summary:
+def summary_at(now: int, settled_until: int, *, forecast_age_s: int = 0) -> DashboardSummary:
     settled = dict.fromkeys(range(floor_hour(now) - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
     run = make_run([50.0] * 48, start=floor_hour(now), made_at=now - forecast_age_s)
     view = make_view(settled, run, last_refresh=now)
-    return summarise(view, now, Settings(), PageOptions.read({"lang": "en"}))
+    return summarise_dashboard(view, now, Settings(), PageOptions.read({"lang": "en"}))
 
 
-def shows(summary: Summary, start_of_notice: str) -> bool:
+def shows(summary: DashboardSummary, start_of_notice: str) -> bool:
     return any(notice.text.startswith(start_of_notice) for notice in summary.notices)
 
 
@@ -94,7 +94,7 @@ def test_the_page_calls_the_prices_of_tomorrow_late(at: str, *, is_late: bool) -
 def test_the_server_charges_the_night_rate_in_the_same_hours(at: str, *, is_at_night: bool) -> None:
     assert (PackageTariff("vork_4", 0.0).network_rate_period(instant(at)) == "night") is is_at_night
     own = OwnTariff(ESTONIA, margin=0.0, day=5.0, night=3.0, other=0.0)
-    assert (own.parts(instant(at))["network"] == 3.0) is is_at_night
+    assert (own.part_amounts(instant(at))["network"] == 3.0) is is_at_night
 
 
 PAGE_WORDING = """

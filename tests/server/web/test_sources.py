@@ -15,22 +15,24 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
-from tunnihind.web.notices import Fault, SourceState
+from tunnihind.web.notices import ShownFault, SourceState
 from tunnihind.web.options import LANGUAGES, PageOptions
-from tunnihind.web.summary import PageContext, Summary, summarise
+from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard
 from tunnihind.web.texts import texts_in
 
-FAULTS: tuple[Fault, ...] = (*get_args(SourceFault.__value__), "unknown")
+FAULTS: tuple[ShownFault, ...] = (*get_args(SourceFault.__value__), "unknown")
 STATUS = {"token": 401, "refused": 403, "busy": 429, "error": 503}
 WELL = SourceState("elering", HOUR, None, None)
 
 
-def failing(fault: Fault, name: str = "elering", answered: int | None = None) -> SourceState:
+def failing(fault: ShownFault, name: str = "elering", answered: int | None = None) -> SourceState:
     return SourceState(name, answered, fault, STATUS.get(fault))
 
 
-def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en") -> Summary:
-    return summarise(
+def empty_with(
+    *sources: SourceState, pipeline_expected: bool = True, mode: Mode = "live", lang: str = "en"
+) -> DashboardSummary:
+    return summarise_dashboard(
         ServedData("empty", ESTONIA),
         HOUR + 612,
         Settings(),
@@ -41,14 +43,14 @@ def empty_with(*sources: SourceState, pipeline_expected: bool = True, mode: Mode
     )
 
 
-def reason(summary: Summary) -> str:
-    assert summary.emptiness is not None
-    return summary.emptiness.reason
+def reason(summary: DashboardSummary) -> str:
+    assert summary.no_prices_notice is not None
+    return summary.no_prices_notice.reason
 
 
-def advice(summary: Summary) -> str:
-    assert summary.emptiness is not None
-    return " ".join(summary.emptiness.advice)
+def advice(summary: DashboardSummary) -> str:
+    assert summary.no_prices_notice is not None
+    return " ".join(summary.no_prices_notice.advice)
 
 
 def test_a_server_that_has_asked_nobody_yet_asks_for_patience() -> None:
@@ -70,9 +72,9 @@ def test_a_rehearsal_of_a_day_before_the_archive_says_so() -> None:
 def test_an_old_database_says_how_old_its_prices_are_and_of_which_year(lang: str, told: str) -> None:
     midnight = day_start(date(2025, 1, 1)) - HOUR_S
     summary = summary_of(make_view({midnight: 50.0}), midnight + 348 * DAY_S, pipeline_expected=False, lang=lang)
-    assert summary.emptiness is not None
-    assert "347 " in summary.emptiness.title
-    assert told in summary.emptiness.reason
+    assert summary.no_prices_notice is not None
+    assert "347 " in summary.no_prices_notice.title
+    assert told in summary.no_prices_notice.reason
     assert told in " ".join(summary.freshness)
 
 
@@ -98,7 +100,7 @@ def test_a_source_of_weather_alone_is_no_reason_for_missing_prices() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_has_its_words_and_its_advice(fault: Fault, lang: str) -> None:
+def test_every_fault_has_its_words_and_its_advice(fault: ShownFault, lang: str) -> None:
     for answered in (None, HOUR):
         summary = empty_with(failing(fault, answered=answered), lang=lang)
         [line] = summary.sources

@@ -11,7 +11,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import summarise
+from tunnihind.web.summary import summarise_dashboard
 
 
 def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
@@ -25,9 +25,9 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
-    assert summary.emptiness
+    assert summary.no_prices_notice
     assert summary.notices == ()
-    assert (summary.current, summary.following, summary.grid, summary.drawing) == (None, None, (), None)
+    assert (summary.current, summary.following, summary.calendar, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()
 
 
@@ -43,21 +43,22 @@ def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) ->
     now = sample_views.noon_of(day)
     summary = summary_of(sample_views.ordinary(now), now)
     assert len(summary.days[0].periods) == hours
-    assert sum(len(cells) for cells in summary.grid[0].clock_hours) == hours
+    assert sum(len(cells) for cells in summary.calendar[0].local_hours) == hours
 
 
 def test_all_of_the_forecast_is_shown_where_the_full_horizon_is_served() -> None:
     view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
     by_hour, by_quarter = (
-        summarise(view, NOW, served_whole, PageOptions.read({"period": period})) for period in ("hour", "quarter")
+        summarise_dashboard(view, NOW, served_whole, PageOptions.read({"period": period}))
+        for period in ("hour", "quarter")
     )
     assert by_hour.days[-1].periods[-1].ts == HOUR + 150 * HOUR_S
     assert by_quarter.days[-1].periods[-1].ts == HOUR + 151 * HOUR_S - QUARTER_S
     # `/api/series` has only public hours, so the page gives the other hours to its script.
-    assert [hour["ts"] for hour in by_hour.beyond] == list(
+    assert [hour["ts"] for hour in by_hour.beyond_window] == list(
         range(sample_views.LAST + HOUR_S, HOUR + 151 * HOUR_S, HOUR_S)
     )
-    assert by_quarter.beyond == summary_of(view).beyond == ()
+    assert by_quarter.beyond_window == summary_of(view).beyond_window == ()
 
 
 def test_in_utc_days_begin_at_utc_midnight() -> None:
@@ -73,8 +74,8 @@ def test_the_small_view_has_the_same_price_and_drawing_and_nothing_that_it_does_
     assert small.drawing == whole.drawing
     assert whole.outlook
     assert whole.days
-    assert whole.grid
-    assert (small.outlook, small.days, small.grid) == ((), (), ())
+    assert whole.calendar
+    assert (small.outlook, small.days, small.calendar) == ((), (), ())
 
 
 def test_an_hour_without_a_forecast_has_no_percentiles() -> None:

@@ -13,8 +13,8 @@ from tests.support.pages import sample_views
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import Summary, summarise
-from tunnihind.web.tariff import Package, PackageTariff, surcharge
+from tunnihind.web.summary import DashboardSummary, summarise_dashboard
+from tunnihind.web.tariff import Package, PackageTariff, tariff_surcharge
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 VAT = 1.24
@@ -24,10 +24,10 @@ def instant(iso: str) -> int:
     return int(datetime.fromisoformat(iso).timestamp())
 
 
-def summary_of(prices: list[float], **options: str) -> Summary:
+def summary_of(prices: list[float], **options: str) -> DashboardSummary:
     """Return the dashboard of a Friday morning with these prices from midnight on, EUR/MWh."""
     view = make_view({FRIDAY + i * HOUR_S: price for i, price in enumerate(prices)})
-    return summarise(view, FRIDAY + HOUR_S // 2, Settings(), PageOptions.read({"lang": "en"} | options))
+    return summarise_dashboard(view, FRIDAY + HOUR_S // 2, Settings(), PageOptions.read({"lang": "en"} | options))
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def summary_of(prices: list[float], **options: str) -> Summary:
 def test_the_grid_fee_goes_by_package_and_clock(package: str, at: str, network: float) -> None:
     tariff = PageOptions.read({"package": package}).tariff
     assert tariff is not None
-    assert tariff.parts(instant(at))["network"] == network
+    assert tariff.part_amounts(instant(at))["network"] == network
 
 
 def test_the_shown_price_is_all_of_it_with_vat() -> None:
     [night, day] = [summary_of([50.0] * 24, package="vork_4", margin="0.5").days[0].periods[i] for i in (3, 12)]
     display = summary_of([50.0] * 24, package="vork_4", margin="0.5").display
     state = 0.373 + 0.84 + 0.758 + 0.307
-    assert round(display.shown(night), 2) == round((5 + 0.5 + 2.10 + state) * VAT, 2)
-    assert round(display.shown(day), 2) == round((5 + 0.5 + 3.69 + state) * VAT, 2)
+    assert round(display.shown_price(night), 2) == round((5 + 0.5 + 2.10 + state) * VAT, 2)
+    assert round(display.shown_price(day), 2) == round((5 + 0.5 + 3.69 + state) * VAT, 2)
 
 
 def test_a_households_price_has_vat_in_any_unit_unless_chosen_otherwise() -> None:
@@ -78,14 +78,14 @@ def test_levels_cheapest_dearest_and_tints_go_by_the_price_that_is_shown() -> No
     assert [period.ts for period in cheapest if period] == [nine, ten]
     assert market.levels[nine] == "very_low"
     assert (whole.levels[FRIDAY], whole.levels[FRIDAY + 12 * HOUR_S]) == ("low", "high")
-    tints = [cells[0].tints[0] for cells in whole.grid[0].clock_hours]
+    tints = [cells[0].tints[0] for cells in whole.calendar[0].local_hours]
     assert tints[12] > tints[3]
 
 
 def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() -> None:
     market, whole = summary_of([-10.0] * 24), summary_of([-10.0] * 24, package="vork_1")
-    assert {cells[0].tints[0] for cells in market.grid[0].clock_hours} == {"negative"}
-    assert "negative" not in {cells[0].tints[0] for cells in whole.grid[0].clock_hours}
+    assert {cells[0].tints[0] for cells in market.calendar[0].local_hours} == {"negative"}
+    assert "negative" not in {cells[0].tints[0] for cells in whole.calendar[0].local_hours}
 
 
 @given(
@@ -97,9 +97,11 @@ def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() ->
 def test_each_hour_has_the_sum_of_its_parts(package: str, margin: float, first: int, hours: int) -> None:
     tariff = PackageTariff(package, margin)  # type: ignore[arg-type]  # one of them
     span = range(first * HOUR_S, (first + hours) * HOUR_S + 1, HOUR_S)
-    added = surcharge(tariff, span[0], span[-1])
-    assert [added.at(ts + 1799) for ts in span] == [pytest.approx(sum(tariff.parts(ts).values()) * 10) for ts in span]
-    assert added.at(span[0] - DAY_S) == added.at(span[0])
+    added = tariff_surcharge(tariff, span[0], span[-1])
+    assert [added.amount_at(ts + 1799) for ts in span] == [
+        pytest.approx(sum(tariff.part_amounts(ts).values()) * 10) for ts in span
+    ]
+    assert added.amount_at(span[0] - DAY_S) == added.amount_at(span[0])
 
 
 def test_parts_without_a_rate_for_the_date_are_told() -> None:
@@ -109,7 +111,7 @@ def test_parts_without_a_rate_for_the_date_are_told() -> None:
     assert list(tariff.unknown_rates(date(2027, 1, 1))) == [("renewable", date(2026, 12, 31), True)]
     renewable, balancing = ("renewable", date(2026, 12, 31), True), ("balancing", date(2027, 12, 31), True)
     assert list(tariff.unknown_rates(date(2028, 1, 1))) == [balancing, renewable]
-    assert tariff.parts(instant("2027-01-01T12:00:00+02:00"))["renewable"] == 0.84
+    assert tariff.part_amounts(instant("2027-01-01T12:00:00+02:00"))["renewable"] == 0.84
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_parts_without_a_rate_for_the_date_are_told() -> None:
 def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, read: str) -> None:
     options = PageOptions.read({"margin": written, "package": "vork_4"}, "en")
     assert options.margin == read
-    assert options.unknown == (("margin",) if written and not read else ())
+    assert options.unknown_parameters == (("margin",) if written and not read else ())
     assert options.link() == "?package=vork_4" + (f"&margin={read}" if read else "")
 
 
@@ -136,20 +138,20 @@ console.log(JSON.stringify(asked.map(([price, ts]) => [wording.amount(price, ts)
 async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_server(unit: str) -> None:
     now = instant("2026-11-20T12:00:00+02:00")
     options = PageOptions.read({"package": "vork_5", "margin": "0.499", "unit": unit})
-    display = summarise(sample_views.ordinary(now), now, Settings(), options).display
+    display = summarise_dashboard(sample_views.ordinary(now), now, Settings(), options).display
     # The hours reach from before the first step to after the last.
     asked = [(price, now + i * HOUR_S) for i in range(-400, 200, 3) for price in (-12.34, 0.0, 93.75, 412.06)]
     shown = json.dumps([unit, display.vat.rates, display.surcharge.steps, asked])
     found = json.loads(await run_module(AMOUNTS.format(folder=STATIC.as_uri()), shown))
     amounts = [round(display.amount(price, ts), 2) for price, ts in asked]
     assert found == [
-        [amount, display.surcharge.has_night_rate(ts)] for amount, (_, ts) in zip(amounts, asked, strict=True)
+        [amount, display.surcharge.is_night_rate_at(ts)] for amount, (_, ts) in zip(amounts, asked, strict=True)
     ]
 
 
 @pytest.mark.parametrize("package", ["vork_4", "vork_5"])
 def test_a_peak_on_a_day_of_rest_has_no_night_rate(package: Package) -> None:
     saturday = instant("2026-12-05T00:00:00+02:00")
-    fees = surcharge(PackageTariff(package, 0.0), saturday, saturday + DAY_S - 1)
-    by_day = [hour for hour in range(24) if not fees.has_night_rate(saturday + hour * HOUR_S)]
+    fees = tariff_surcharge(PackageTariff(package, 0.0), saturday, saturday + DAY_S - 1)
+    by_day = [hour for hour in range(24) if not fees.is_night_rate_at(saturday + hour * HOUR_S)]
     assert by_day == ([16, 17, 18, 19] if package == "vork_5" else [])

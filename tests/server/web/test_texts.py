@@ -15,8 +15,8 @@ from tunnihind.api.openapi.document import openapi_document
 from tunnihind.market import MARKETS, ZONES, Zone
 from tunnihind.settings import Settings
 from tunnihind.web.options import LANGUAGES, Language
-from tunnihind.web.reference import RECIPES, inline, recipe, translation
-from tunnihind.web.texts import plural, texts_in
+from tunnihind.web.reference import RECIPE_CLIENTS, inline_html, read_recipe, translator
+from tunnihind.web.texts import plural_category, texts_in
 
 WEB = Path(tunnihind.web.__file__).parent
 LOCALES = {language: json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in LANGUAGES}
@@ -67,7 +67,7 @@ async def test_server_and_scripts_count_by_the_plural_rules_of_the_language(lang
     console.log(JSON.stringify([Array.from({ length: upTo }, (_, n) => plurals.select(n)), plurals.select(1.5)]));
     """
     counted, fraction = json.loads(await run_module(asked, json.dumps([language, 200])))
-    assert [plural(language, n) for n in range(200)] == counted
+    assert [plural_category(language, n) for n in range(200)] == counted
     for forms in forms_in(language).values():
         assert len(forms) == 1 or {*counted} <= {*forms} <= {*counted, fraction}
 
@@ -84,7 +84,7 @@ def test_every_text_that_templates_name_is_there_and_none_is_left_over() -> None
 def test_every_text_that_scripts_name_is_there_and_none_is_left_over() -> None:
     code = "".join(path.read_text() for path in (WEB / "static").glob("*.js"))
     texts = set(EN["script"])
-    assert set(re.findall(r'say\("([\w.]+)"', code)) <= set(texts_in("en").script())
+    assert set(re.findall(r'say\("([\w.]+)"', code)) <= set(texts_in("en").script_texts())
     assert texts <= set(re.findall(r'"([\w.]+)"', code)) | set(re.findall(r"texts\.(\w+)", code))
 
 
@@ -111,7 +111,7 @@ def groups(document: Any) -> list[str]:  # noqa: ANN401  a JSON document
 def test_every_sentence_of_the_reference_is_translated(language: Language, zone: Zone, vat_rate: float | None) -> None:
     settings = Settings(zones=(zone,), vat_rate=vat_rate, attribution="Someone (example.org)")
     document = openapi_document(settings)
-    say = translation(settings, language)
+    say = translator(settings, language)
     shown = [
         *document["info"]["description"].strip().split("\n\n"),
         *strings([document["paths"], document["components"]]),
@@ -160,7 +160,7 @@ async def test_the_reference_shows_every_path_and_every_answer(server: RunningSe
 
 
 def test_markup_of_descriptions_is_kept_apart_from_their_text() -> None:
-    assert inline("**a** `<b>` & c") == "<strong>a</strong> <code>&lt;b&gt;</code> &amp; c"
+    assert inline_html("**a** `<b>` & c") == "<strong>a</strong> <code>&lt;b&gt;</code> &amp; c"
 
 
 def test_numbers_and_dates_are_written_as_each_language_does() -> None:
@@ -182,10 +182,10 @@ COMMENTS = re.compile(r'"""[^"]*"""|\{#-.*?-#\}|(?<!:)//.*|(?m:(?:^|\s)#\s.*$)')
 
 
 @translated_language
-@pytest.mark.parametrize("file", RECIPES)
+@pytest.mark.parametrize("file", RECIPE_CLIENTS)
 def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(file: str, language: Language) -> None:
-    english = recipe(file, "https://hind.example", "en")
-    assert COMMENTS.sub("", english) == COMMENTS.sub("", recipe(file, "https://hind.example", language))
+    english = read_recipe(file, "https://hind.example", "en")
+    assert COMMENTS.sub("", english) == COMMENTS.sub("", read_recipe(file, "https://hind.example", language))
     assert COMMENTS.search(english)
     translated = json.loads((WEB / "locales" / f"recipes.{language}.json").read_text())[file]
     assert [english.count(comment) for comment in translated] == [1] * len(translated)
@@ -195,7 +195,7 @@ def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(
 
 
 def test_recipes_name_the_servers_address() -> None:
-    for file in RECIPES:
-        code = recipe(file, "https://hind.example")
+    for file in RECIPE_CLIENTS:
+        code = read_recipe(file, "https://hind.example")
         assert "tunnihind.local" not in code
         assert ("https://hind.example/api/" in code) is (file != "apexcharts.yaml")

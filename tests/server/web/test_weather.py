@@ -9,15 +9,15 @@ from tests.support.pages import sample_views
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.settings import Settings
 from tunnihind.web.options import PageOptions
-from tunnihind.web.summary import PageContext, Summary, summarise
+from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard
 from tunnihind.web.weather import RegionWeather, WeatherStrip
 
 MIDNIGHT = HOUR // DAY_S * DAY_S
 
 
-def summary_with(weather: RegionWeather | None, **options: str) -> Summary:
+def summary_with(weather: RegionWeather | None, **options: str) -> DashboardSummary:
     options_read = PageOptions.read(options)
-    return summarise(sample_views.ordinary(), HOUR + 612, Settings(), options_read, PageContext(weather))
+    return summarise_dashboard(sample_views.ordinary(), HOUR + 612, Settings(), options_read, PageContext(weather))
 
 
 def strip_of(weather: RegionWeather | None, **options: str) -> WeatherStrip | None:
@@ -67,7 +67,7 @@ def test_the_strip_shows_the_same_time_as_the_drawn_chart(tz: str, period: str) 
 def test_each_day_that_is_known_whole_or_partly_is_told_in_words() -> None:
     strip = strip_of(RegionWeather(MIDNIGHT, np.full(30, 8.0), np.where(np.arange(30) == 10, 123.4, 0.0)), tz="utc")
     assert strip is not None
-    assert strip.days == ("Mon 15 Dec: wind 8 m/s, sun up to 123 W/m²", "Tue 16 Dec: wind 8 m/s, sun up to 0 W/m²")
+    assert strip.day_texts == ("Mon 15 Dec: wind 8 m/s, sun up to 123 W/m²", "Tue 16 Dec: wind 8 m/s, sun up to 0 W/m²")
 
 
 def test_without_weather_there_is_no_strip() -> None:

@@ -16,7 +16,7 @@ from tunnihind.market import ESTONIA, FINLAND, LATVIA, MARKETS, ZONES, Market, Z
 from tunnihind.settings import Settings
 from tunnihind.web.notices import SourceState
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
-from tunnihind.web.summary import PageContext, Summary, summarise
+from tunnihind.web.summary import DashboardSummary, PageContext, summarise_dashboard
 from tunnihind.web.tariff import OwnTariff
 from tunnihind.web.texts import texts_in
 
@@ -75,7 +75,7 @@ async def test_no_page_of_another_country_speaks_of_estonia(
 @pytest.mark.parametrize("zone", ZONES)
 async def test_title_heading_and_description_name_the_country(serve: Serve, zone: Zone, lang: Language) -> None:
     server = await serve(sample_views.ordinary(), Settings(zones=(zone,)))
-    names = texts_in(lang).names(zone)
+    names = texts_in(lang).country_forms(zone)
     for path in ("/", "/accuracy", "/docs", "/?embed=1"):
         html = await html_of(server, f"{path}{'&' if '?' in path else '?'}lang={lang}")
         [title], [heading] = re.findall("<title>(.*?)</title>", html), re.findall("<h1[^>]*>(.*?)</h1>", html)
@@ -85,7 +85,7 @@ async def test_title_heading_and_description_name_the_country(serve: Serve, zone
 
 
 def test_the_names_of_countries_are_in_the_form_that_the_language_needs() -> None:
-    said = [texts_in(lang)("title", **texts_in(lang).names("lv")) for lang in LANGUAGES]
+    said = [texts_in(lang)("title", **texts_in(lang).country_forms("lv")) for lang in LANGUAGES]
     assert said == ["Electricity price in Latvia", "Elektri hind Lätis", "Цена на электричество в Латвии"]
 
 
@@ -136,12 +136,12 @@ async def test_what_a_fresh_page_replaces_of_the_picker_can_keep_the_keyboards_p
     assert all(" id=" in control for control in controls)
 
 
-def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> Summary:
+def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> DashboardSummary:
     """Return the dashboard of a market with the same price for two days."""
     first = market.midnight(market.local_time(now).date())
     view = make_view({first + i * 3600: eur_mwh for i in range(48)})
     view = ServedData("1", market, view.series)
-    return summarise(
+    return summarise_dashboard(
         view, now, Settings(zones=(market.zone,)), PageOptions.read({"lang": "en"} | options, "", market.zone)
     )
 
@@ -159,7 +159,7 @@ def test_own_rates_are_added_with_the_countrys_vat_and_told_part_by_part(now: in
     assert summary.current is not None
     assert summary.household is not None
     with_fees = 50.0 + 10 * (network + 1.25 + 0.5)
-    assert summary.display.shown(summary.current) == pytest.approx(100 * consumer_price(with_fees, FINNISH_VAT))
+    assert summary.display.shown_price(summary.current) == pytest.approx(100 * consumer_price(with_fees, FINNISH_VAT))
     assert summary.household.parts == (
         ("Market price", "5.000"),
         ("Supplier's margin", "0.500"),
@@ -167,11 +167,11 @@ def test_own_rates_are_added_with_the_countrys_vat_and_told_part_by_part(now: in
         ("Other fees", "1.250"),
         ("VAT 25.5%", f"{(5 + 0.5 + network + 1.25) * FINNISH_VAT:.3f}"),
     )
-    assert summary.display.unit_named == "c/kWh, your fees, 25.5% VAT"
+    assert summary.display.unit_and_basis == "c/kWh, your fees, 25.5% VAT"
 
 
 def test_a_rate_of_vat_with_a_fraction_has_the_languages_decimal_point() -> None:
-    assert summary_in(FINLAND, 50.0, DAY, lang="et").display.unit_named == "s/kWh, koos 25,5% käibemaksuga"
+    assert summary_in(FINLAND, 50.0, DAY, lang="et").display.unit_and_basis == "s/kWh, koos 25,5% käibemaksuga"
     household = summary_in(FINLAND, 50.0, DAY, lang="et", network="5").household
     assert household is not None
     assert household.parts[-1][0] == "Käibemaks 25,5%"
@@ -231,7 +231,7 @@ def test_the_apis_vat_is_a_choice_only_where_it_is_not_the_laws(
     view = make_view({HOUR: 50.0})
     settings = Settings(zones=(zone,), vat_rate=rate)
     view = ServedData("1", MARKETS[zone], view.series)
-    assert [*summarise(view, HOUR, settings, PageOptions.read({}, "", zone)).display.vat.choices] == choices
+    assert [*summarise_dashboard(view, HOUR, settings, PageOptions.read({}, "", zone)).display.vat.choices] == choices
 
 
 @pytest.mark.parametrize(
