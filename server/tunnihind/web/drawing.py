@@ -136,7 +136,7 @@ def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int
 def _price_axis(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
     """Return the spacing of the price axis's labels, the axis's bottom and its top.
 
-    For the same prices, `priceScale` in drawing.js computes the same axis.
+    For the same prices, `priceAxis` in drawing.js computes the same axis.
     """
     amounts = [0.0]
     for period in shown:

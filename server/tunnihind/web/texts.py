@@ -89,7 +89,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month, as `Wording.day` in wording.js does."""
+        """Write a day with its short weekday and month, as `Wording.dayText` in wording.js does."""
         weekday = self.date_names["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.date_names["months"][day.month - 1])
 

@@ -64,8 +64,8 @@ def test_the_chart_colours_an_hour_by_the_level_that_the_server_tells(days: list
 
 
 PLACED = """
-import {{ placed }} from "{folder}/readout.js";
-console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([tip, plot, spot]) => placed(tip, plot, spot))));
+import {{ tipPlace }} from "{folder}/readout.js";
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([tip, plot, spot]) => tipPlace(tip, plot, spot))));
 """
 
 
@@ -99,9 +99,9 @@ def test_the_tip_never_leaves_the_plot_and_is_never_under_the_pointer(
 
 
 SCALES = """
-import {{ priceScale }} from "{folder}/drawing.js";
+import {{ priceAxis }} from "{folder}/drawing.js";
 const ranges = JSON.parse(process.argv[2]);
-console.log(JSON.stringify(ranges.map(([low, high]) => priceScale(Math.min(low, 0), Math.max(high, 0)))));
+console.log(JSON.stringify(ranges.map(([low, high]) => priceAxis(Math.min(low, 0), Math.max(high, 0)))));
 """
 
 
@@ -146,9 +146,9 @@ async def test_times_are_written_where_they_tell_more_than_that_a_day_begins() -
 
 SHOWN = """
 import {{ Clock }} from "{folder}/chart.js";
-import {{ spanOf }} from "{folder}/moves.js";
+import {{ namedView }} from "{folder}/moves.js";
 const [now, from, to] = process.argv.slice(2).map(Number);
-console.log(JSON.stringify(spanOf("ahead", {{ from, to }}, now, new Clock("Europe/Tallinn"))));
+console.log(JSON.stringify(namedView("ahead", {{ from, to }}, now, new Clock("Europe/Tallinn"))));
 """
 
 

@@ -38,8 +38,8 @@ async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[
         "texts": dict(texts_in(lang).script_texts()),
     }
     source = f"""
-import {{ cheapestAndDearest, costOf, partsOf }} from "{STATIC.as_uri()}/windows.js";
-import {{ askedFor, deadlineOf, endsByDay, nextMorning, sameTime }} from "{STATIC.as_uri()}/finder.js";
+import {{ cheapestAndMostExpensive, costOf, slicesOf }} from "{STATIC.as_uri()}/windows.js";
+import {{ deadlineOf, deviceUseOf, endAtOrAfter, endsByDay, nextMorning }} from "{STATIC.as_uri()}/finder.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
 const wording = new Wording({json.dumps(data)});
 const wall = (ts) => wording.wall(ts);
@@ -52,8 +52,8 @@ console.log(JSON.stringify(JSON.parse(process.argv[2]).map(answer)));
 
 EXTREMES = """
 const [step, periods, n, isSplit] = asked;
-const found = cheapestAndDearest(periods.map(([ts, price]) => ({ ts, price })), n, step, isSplit);
-return [found.cheapest, found.dearest].map((some) => some && some.map(({ ts }) => ts));
+const found = cheapestAndMostExpensive(periods.map(([ts, price]) => ({ ts, price })), n, step, isSplit);
+return [found.cheapest, found.mostExpensive].map((some) => some && some.map(({ ts }) => ts));
 """
 
 runs_of_periods = st.dictionaries(st.integers(0, 11), st.integers(-4, 4).map(lambda cents: cents / 4), max_size=9).map(
@@ -94,8 +94,8 @@ async def test_scripts_give_a_price_the_same_colour_as_the_server() -> None:
 COSTS = """
 const [step, prices, from, duration, kwh, perKwh] = asked;
 const periods = new Map(prices.map(([settled, forecast], i) => [i * step, { ts: i * step, settled, forecast }]));
-const parts = partsOf(periods, from, duration, step);
-return parts && costOf(parts, kwh, perKwh);
+const slices = slicesOf(periods, from, duration, step);
+return slices && costOf(slices, kwh, perKwh);
 """
 
 amounts = st.integers(-2000, 9000).map(lambda hundredths: hundredths / 100)
@@ -230,12 +230,12 @@ async def test_another_day_keeps_the_time_or_takes_the_nearest_that_it_has() -> 
     ends = [{"ts": n * HOUR_S, "clock": f"{n:02}:00"} for n in (13, 14, 15)]
     day = {"day": "", "ts": 0, "ends": ends}
     asked = [[day, clock] for clock in ("07:00", "14:00", "14:15", "24:00")]
-    assert await answers("return sameTime(...asked);", asked) == [n * HOUR_S for n in (13, 14, 15, 15)]
+    assert await answers("return endAtOrAfter(...asked);", asked) == [n * HOUR_S for n in (13, 14, 15, 15)]
 
 
 SAID = """
 const [now, from, to] = asked;
-return [wording.dayFrom(from, now), wording.spanOverDays({ from, to }, now)];
+return [wording.relativeDay(from, now), wording.timesOverDays({ from, to }, now)];
 """
 
 
@@ -267,7 +267,7 @@ async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Languag
 
 ASKED = """
 const [hours, kw, kwh] = asked;
-const found = askedFor({ hours, kw, kwh });
+const found = deviceUseOf({ hours, kw, kwh });
 return found.refused ?? [found.hours, found.kw, found.kwh, found.isByEnergy];
 """
 

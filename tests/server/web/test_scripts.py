@@ -77,14 +77,14 @@ def test_no_script_needs_a_browser_of_the_last_three_years() -> None:
 
 
 FIND = """
-import {{ pieces }} from "{folder}/periods.js";
+import {{ joinPeriods }} from "{folder}/periods.js";
 import {{ cheapestPeriods, cheapestPiece }} from "{folder}/windows.js";
 const asked = JSON.parse(process.argv[2]);
 console.log(JSON.stringify(asked.map(([step, periods, n]) => {{
   const candidates = periods.map(([ts, price]) => ({{ ts, price }}));
   const starts = (found) => found && found.map(({{ ts }}) => ts);
   const split = cheapestPeriods(candidates, n);
-  return [starts(cheapestPiece(candidates, n, step)), starts(split), split && pieces(split, step)];
+  return [starts(cheapestPiece(candidates, n, step)), starts(split), split && joinPeriods(split, step)];
 }})));
 """
 
@@ -136,9 +136,9 @@ const data = {{ lang: "en", unit: "kwh", vat: [], unitSymbol: "c/kWh", tz: "Euro
 const wording = new Wording(data);
 const [autumn, friday] = [1761436800, 1763638200];
 console.log(JSON.stringify({{
-  clocks: [0, 1, 2, 3].map((i) => wording.clock(autumn + i * 3600 - 3600)),
-  quarters: [0, 3].map((i) => wording.span({{ from: autumn + i * 900, to: autumn + i * 900 + 900 }})),
-  prices: [-0.001, -12.345, 5, 0].map((value) => wording.price(value)),
+  clocks: [0, 1, 2, 3].map((i) => wording.timeOfDay(autumn + i * 3600 - 3600)),
+  quarters: [0, 3].map((i) => wording.timesText({{ from: autumn + i * 900, to: autumn + i * 900 + 900 }})),
+  prices: [-0.001, -12.345, 5, 0].map((value) => wording.priceText(value)),
   wall: wording.wall(friday),
 }}));
 """
@@ -181,9 +181,9 @@ def test_scripts_write_days_as_the_server_does(lang: Language, tz: str, market: 
 
 
 AMOUNTS = """
-import {{ amountsIn }} from "{folder}/wording.js";
+import {{ amountConverter }} from "{folder}/wording.js";
 const [unit, rate, prices] = JSON.parse(process.argv[2]);
-const amount = amountsIn(unit, [[0, rate]]);
+const amount = amountConverter(unit, [[0, rate]]);
 console.log(JSON.stringify(prices.map((price) => amount(price, 1000))));
 """
 
@@ -205,8 +205,8 @@ def test_scripts_add_vat_to_a_price_as_the_api_does(rate: float, drawn: list[flo
 
 
 DATED = """
-import {{ amountsIn }} from "{folder}/wording.js";
-const amount = amountsIn("mwh", [[0, 0.2], [1000, 0.22], [2000, 0.24]]);
+import {{ amountConverter }} from "{folder}/wording.js";
+const amount = amountConverter("mwh", [[0, 0.2], [1000, 0.22], [2000, 0.24]]);
 console.log(JSON.stringify([999, 1000, 1999, 2000].map((ts) => amount(100, ts))));
 """
 
@@ -217,11 +217,11 @@ async def test_scripts_use_the_vat_rate_of_the_instant() -> None:
 
 DRAWN = """
 import {{ periodsOf }} from "{folder}/periods.js";
-import {{ drawnOf }} from "{folder}/moves.js";
+import {{ drawnPeriods }} from "{folder}/moves.js";
 const prices = JSON.parse(process.argv[2]);
 const periods = periodsOf(prices, (eurMwh) => eurMwh * 10);
 const data = {{ periods, step: prices.step, wording: {{ scale: [15, 25] }} }};
-console.log(JSON.stringify([false, true].map((past) => drawnOf(data, past))));
+console.log(JSON.stringify([false, true].map((past) => drawnPeriods(data, past))));
 """
 
 

@@ -104,7 +104,7 @@ const texts = {{ locale: language, decimal: language === "en" ? "." : "," }};
 const page = {{ lang: language, unit: "kwh", vat: [], unitSymbol: "", tz: "Europe/Tallinn", texts }};
 const wording = new Wording(page);
 console.log(JSON.stringify([
-  prices.map((cents) => wording.price(cents)), instants.map((ts) => /[A-Z]/.test(wording.clock(ts))),
+  prices.map((cents) => wording.priceText(cents)), instants.map((ts) => /[A-Z]/.test(wording.timeOfDay(ts))),
 ]));
 """
 
@@ -138,9 +138,9 @@ async def test_page_and_card_write_the_same_prices_and_tell_repeated_hours_apart
 
 async def test_the_page_knows_private_addresses_as_the_settings_do() -> None:
     asked = f"""
-    import {{ isPrivate }} from "{STATIC}/address.js";
+    import {{ isPrivateHost }} from "{STATIC}/address.js";
     const urls = {json.dumps(list(PRIVATE_ADDRESSES))};
-    console.log(JSON.stringify(urls.map((url) => isPrivate(new URL(url).hostname))));
+    console.log(JSON.stringify(urls.map((url) => isPrivateHost(new URL(url).hostname))));
     """
     assert json.loads(await run_module(asked)) == list(PRIVATE_ADDRESSES.values())
 

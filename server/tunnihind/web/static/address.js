@@ -2,7 +2,7 @@
 // into code to copy, and reads the data that the server gives to the scripts.
 
 /** @param {string} name @param {string} fallback */
-export function chosen(name, fallback = "") {
+export function choiceOr(name, fallback = "") {
   return new URLSearchParams(location.search).get(name) ?? fallback;
 }
 
@@ -18,7 +18,7 @@ function addressWith(changes) {
 }
 
 /** Writes choices into the address. @param {Record<string, string | null>} changes */
-export function choose(changes) {
+export function setChoices(changes) {
   history.replaceState(history.state, "", addressWith(changes));
 }
 
@@ -27,29 +27,29 @@ export function choose(changes) {
  * @param {Record<string, string | null>} changes
  * @param {string[]} remembered the names of the changes that the browser remembers; Back restores their old values
  */
-export function takeStep(changes, remembered) {
+export function setChoicesUndoably(changes, remembered) {
   const query = new URLSearchParams(location.search);
-  choose(Object.fromEntries(remembered.map((name) => [name, query.get(name) ?? ""])));
+  setChoices(Object.fromEntries(remembered.map((name) => [name, query.get(name) ?? ""])));
   const names = [...(history.state?.names ?? []), ...remembered];
   history.replaceState({ names }, "");
   history.pushState({ names: remembered }, "", addressWith(changes));
 }
 
 /** After Back or Forward, restores the remembered choices from the address, and reloads the page. */
-export function followSteps() {
+export function restoreOnBack() {
   addEventListener("popstate", ({ state }) => {
     if (!state?.names) return;
-    for (const name of state.names) remember(name, chosen(name));
+    for (const name of state.names) rememberChoice(name, choiceOr(name));
     location.reload();
   });
 }
 
 /** The choices about a household's fees. The browser remembers them for each zone separately. */
-const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
+const ZONE_CHOICES = new Set(["package", "network", "night", "other", "margin", "price"]);
 
 /** Remembers a choice for the next visit. If the value is empty, forgets the choice. @param {string} name @param {string} value */
-export function remember(name, value) {
-  const key = `tunnihind.${OF_ZONE.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
+export function rememberChoice(name, value) {
+  const key = `tunnihind.${ZONE_CHOICES.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
   try {
     if (value) localStorage[key] = value;
     else delete localStorage[key];
@@ -59,7 +59,7 @@ export function remember(name, value) {
 }
 
 /** The choice that an option's link makes. @param {HTMLAnchorElement} link @returns {Record<string, string | null>} */
-export function choiceOf(link) {
+export function choiceOfLink(link) {
   const { option = "" } = link.dataset;
   return { [option]: new URLSearchParams(link.search).get(option) };
 }
@@ -70,14 +70,14 @@ export function choiceOf(link) {
  * @param {Document} page
  * @param {string | null} unnamed the address to replace; null if the server has a public address
  */
-export function nameServer(page, unnamed) {
+export function showServerAddress(page, unnamed) {
   if (unnamed === null) return;
   const here = new URL(".", location.href).href.replace(/\/$/, "");
   for (const place of page.querySelectorAll("[data-address]")) {
     place.textContent = (place.textContent ?? "").replaceAll(unnamed, here);
   }
   for (const warning of /** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("[data-private]"))) {
-    warning.hidden = !isPrivate(location.hostname);
+    warning.hidden = !isPrivateHost(location.hostname);
   }
 }
 
@@ -86,7 +86,7 @@ export function nameServer(page, unnamed) {
  * settings.py gives the same result.
  * @param {string} host as in a URL
  */
-export function isPrivate(host) {
+export function isPrivateHost(host) {
   const name = host.replace(/^\[|\]$|\.$/g, "");
   if (name.includes(":")) return /^(::1?$|::ffff:|f[cd]|fe[89ab])/.test(name);
   if (/^[\d.]+$/.test(name)) {
@@ -99,7 +99,7 @@ export function isPrivate(host) {
 }
 
 /** @param {Record<string, string>} texts */
-export function letCopy(texts) {
+export function enableCopyButtons(texts) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
     // Outside https and localhost, browsers give scripts no clipboard. Readers can still select the code.
     if (!navigator.clipboard) continue;

@@ -1,14 +1,14 @@
 // Starts the dashboard: the present price, the chart, the finder, options, a household's fees and code to copy.
 
-import { choiceOf, chosen, followSteps, letCopy, remember, takeStep } from "./address.js";
+import { choiceOfLink, choiceOr, enableCopyButtons, rememberChoice, restoreOnBack, setChoicesUndoably } from "./address.js";
 import { Finder } from "./finder.js";
-import { data, drawChart, feed, scene, start } from "./view.js";
+import { data, drawChart, poller, scene, startView } from "./view.js";
 
 /**
  * When the reader changes a fee, remembers all fees of the form and writes them into the address.
  * @param {() => void} onChange called after each change
  */
-function listenToHousehold(onChange) {
+function watchHouseholdForm(onChange) {
   // A fresh page replaces the form, so the listener belongs to the document.
   for (const type of ["change", "submit"]) {
     document.addEventListener(type, (event) => {
@@ -25,8 +25,8 @@ function listenToHousehold(onChange) {
       // In a zone with packages, a margin alone is not enough for a household price.
       const rates = "package" in entered ? entered.package : Object.values(entered).join("");
       entered.price = rates && "all";
-      for (const [name, value] of Object.entries(entered)) remember(name, value);
-      takeStep(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])), Object.keys(entered));
+      for (const [name, value] of Object.entries(entered)) rememberChoice(name, value);
+      setChoicesUndoably(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])), Object.keys(entered));
       onChange();
     });
   }
@@ -35,33 +35,33 @@ function listenToHousehold(onChange) {
 /** The finder's form; null if the server has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
-const finder = form && place && new Finder(form, place, scene, (found, dearest) => {
+const finder = form && place && new Finder(form, place, scene, (found, mostExpensive) => {
   scene.found = found;
-  scene.dearest = dearest;
+  scene.mostExpensive = mostExpensive;
   drawChart();
 });
 
 /** Applies the option of a clicked link. Only a new language reloads the page. @param {MouseEvent} event */
-function option(event) {
+function applyOption(event) {
   const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-option]"));
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const { option = "" } = link.dataset;
   const isRemembered = "remember" in link.dataset;
-  if (isRemembered) remember(option, link.dataset.remember ?? "");
-  takeStep(choiceOf(link), isRemembered ? [option] : []);
+  if (isRemembered) rememberChoice(option, link.dataset.remember ?? "");
+  setChoicesUndoably(choiceOfLink(link), isRemembered ? [option] : []);
   if (option === "lang") {
     location.reload();
     return;
   }
-  const theme = chosen("theme", "auto");
+  const theme = choiceOr("theme", "auto");
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  feed.poll();
+  poller.poll();
 }
 
-document.addEventListener("click", option);
-followSteps();
-listenToHousehold(() => feed.poll());
-letCopy(data.texts);
-start(() => finder?.find());
+document.addEventListener("click", applyOption);
+restoreOnBack();
+watchHouseholdForm(() => poller.poll());
+enableCopyButtons(data.texts);
+startView(() => finder?.find());

@@ -13,8 +13,8 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
 
 /** @typedef {import("./chart.js").Period} Period @typedef {import("./chart.js").Span} Span */
 /**
- * @typedef {import("./chart.js").Scene & {forecasts: Period[], nights: Span[], found: Span[], dearest: Span[], wording: import("./wording.js").Wording}} DrawnScene
- *   `found` and `dearest` are the finder's results
+ * @typedef {import("./chart.js").Scene & {forecasts: Period[], nights: Span[], found: Span[], mostExpensive: Span[], wording: import("./wording.js").Wording}} DrawnScene
+ *   `found` and `mostExpensive` are the finder's results
  */
 
 /**
@@ -22,7 +22,7 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
  * chart has the same axis.
  * @param {number} least the lowest visible price, or zero @param {number} most the highest visible price, or zero
  */
-export function priceScale(least, most) {
+export function priceAxis(least, most) {
   const reach = most - least || 1;
   const margin = reach * MARGIN;
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
@@ -33,7 +33,7 @@ export class PageDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
     super(place, { behind: ["nights", "window", "avoid"], before: TINTS.map((tint) => `edge ${tint}`), more: HATCHING });
-    this.over = place.appendChild(over);
+    this.overlay = place.appendChild(over);
     this.wording = /** @type {import("./wording.js").Wording} */ (/** @type {unknown} */ (null));
     this.measure();
   }
@@ -46,26 +46,26 @@ export class PageDrawing extends Drawing {
 
   /** @override @param {number} amount @param {number} decimals */
   number(amount, decimals) {
-    return this.wording.price(amount, decimals);
+    return this.wording.priceText(amount, decimals);
   }
 
   /** @override @param {number} least @param {number} most */
   axis(least, most) {
-    return priceScale(least, most);
+    return priceAxis(least, most);
   }
 
   /** @param {DrawnScene} scene */
   draw(scene) {
-    const { offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight } = this.over;
+    const { offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight } = this.overlay;
     if (!offsetWidth || !offsetHeight) return;
     this.wording = scene.wording;
     const bottom = top + offsetHeight;
     const hasHours = this.size.height - bottom >= (HOURS_PX + DAYS_PX) * this.scale;
     this.drawPrices(scene, { left, right: left + offsetWidth, top, bottom, below: bottom, hasAxis: true, hasHours });
-    for (const [name, spans] of /** @type {[string, Span[]][]} */ (Object.entries({ nights: scene.nights, window: scene.found, avoid: scene.dearest }))) {
+    for (const [name, spans] of /** @type {[string, Span[]][]} */ (Object.entries({ nights: scene.nights, window: scene.found, avoid: scene.mostExpensive }))) {
       this.path(name, spans.map(({ from, to }) => this.block(from, to)).join(""));
     }
-    this.nameMarks(scene);
+    this.labelUnitAndNow(scene);
   }
 
   /** Also draws a line along the prices. Vertical lines join the prices of consecutive periods. @override @param {Period[]} published @param {number} now */
@@ -96,7 +96,7 @@ export class PageDrawing extends Drawing {
   }
 
   /** Writes the unit above the price axis. If the present is in view and there is room, also labels the present. @param {DrawnScene} scene */
-  nameMarks({ now, view, wording }) {
+  labelUnitAndNow({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {
       const width = this.widthOf(text);

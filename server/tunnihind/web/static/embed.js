@@ -1,5 +1,5 @@
 // The small view for other pages.
 
-import { start } from "./view.js";
+import { startView } from "./view.js";
 
-start();
+startView();

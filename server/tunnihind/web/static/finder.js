@@ -1,29 +1,29 @@
 // The finder: a form that finds the cheapest and the most expensive time for a device.
 
-import { choose, chosen, remember } from "./address.js";
-import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
-import { cheapestAndDearest, costOf, partsOf } from "./windows.js";
+import { choiceOr, rememberChoice, setChoices } from "./address.js";
+import { DAY_S, floorTo, HOUR_S, joinPeriods, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
+import { cheapestAndMostExpensive, costOf, slicesOf } from "./windows.js";
 
-const USUAL_TIME = "3";
-const USUAL_KW = "2";
+const DEFAULT_HOURS = "3";
+const DEFAULT_KW = "2";
 const MOST_KW = 100;
 const MOST_QUARTERS = DAY_S / QUARTER_S;
 
 /**
- * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} Asked
+ * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} DeviceUse
  *   the running time, the power and the energy of the device. `hours` is a multiple of 0.25. `isByEnergy` is true if
  *   the reader gave the energy instead of the time
  * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with an impossible value
  */
 
-const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
+const REFUSAL_TEXTS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
  * Reads the typed values. If an energy is given, the time is computed from it and rounded up to whole quarters.
  * @param {{hours: string, kw: string, kwh: string}} typed
- * @returns {Asked | Refused}
+ * @returns {DeviceUse | Refused}
  */
-export function askedFor(typed) {
+export function deviceUseOf(typed) {
   const [time, kw, energy] = [typed.hours, typed.kw, typed.kwh].map((text) => (text.trim() ? Number(text) : NaN));
   const isByEnergy = Boolean(typed.kwh.trim());
   if (!(kw > 0 && kw <= MOST_KW)) return { refused: "kw" };
@@ -37,20 +37,20 @@ export function askedFor(typed) {
 }
 
 /** The value of a choice in the address. If the value is missing or isn't a number, returns `usual`. @param {string} name */
-function numberOf(name, usual = "") {
-  return Number.isFinite(Number(chosen(name) || NaN)) ? chosen(name) : usual;
+function numberChoice(name, usual = "") {
+  return Number.isFinite(Number(choiceOr(name) || NaN)) ? choiceOr(name) : usual;
 }
 
 const MORNING = "07:00";
 
 /** The default deadline: 24 hours from the earliest start. */
-const USUAL = "24h";
+const DEFAULT_DEADLINE = "24h";
 
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} Ahead  what limits the deadline. `next` is the earliest start. `duration` is the running time in seconds. `ends`
- *   lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
+ * }} DeadlineLimits  what limits the deadline. `next` is the earliest start. `duration` is the running time in seconds.
+ *   `ends` lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
  *   `2026-11-20T14:00`
  */
 
@@ -61,18 +61,18 @@ const USUAL = "24h";
  * A choice is `24h` (24 hours from the earliest start, rounded up to a full hour), `morning` (the first 07:00 by which
  * the device can be done), `none`, or an instant in unix seconds. In old addresses, a choice may be a time by the
  * reader's clock. Any other text means `24h`.
- * @param {string} choice @param {Ahead} ahead
+ * @param {string} choice @param {DeadlineLimits} ahead
  * @returns {number | null}
  */
 export function deadlineOf(choice, ahead) {
   const { next, ends } = ahead;
-  const wanted = meaning(choice, ahead);
+  const wanted = chosenInstant(choice, ahead);
   if (wanted === undefined || wanted <= next) return null;
   return Math.min(wanted, ends[ends.length - 1] ?? next);
 }
 
-/** @param {string} choice @param {Ahead} ahead */
-function meaning(choice, { next, duration, ends, wall }) {
+/** @param {string} choice @param {DeadlineLimits} ahead */
+function chosenInstant(choice, { next, duration, ends, wall }) {
   if (choice === "none") return Infinity;
   if (choice === "morning") return nextMorning(next + duration, wall);
   if (/^\d+$/.test(choice)) return Number(choice);
@@ -92,7 +92,7 @@ export function nextMorning(from, wall) {
 /**
  * Groups the ends of periods by the periods' days in the reader's calendar. An end at midnight is written as 24:00.
  * @param {number[]} ends ascending @param {number} step the length of a period
- * @param {{wall: (ts: number) => string, clock: (ts: number) => string}} wording
+ * @param {{wall: (ts: number) => string, timeOfDay: (ts: number) => string}} wording
  * @returns {Day[]}
  */
 export function endsByDay(ends, step, wording) {
@@ -102,19 +102,19 @@ export function endsByDay(ends, step, wording) {
     const day = wording.wall(end - step).slice(0, 10);
     if (days.at(-1)?.day !== day) days.push({ day, ts: end - step, ends: [] });
     const isMidnight = wording.wall(end).slice(0, 10) !== day;
-    days[days.length - 1].ends.push({ ts: end, clock: isMidnight ? "24:00" : wording.clock(end) });
+    days[days.length - 1].ends.push({ ts: end, clock: isMidnight ? "24:00" : wording.timeOfDay(end) });
   }
   return days;
 }
 
 /** The day's first end at or after a clock time, or else the day's last end. @param {Day} day @param {string} clock */
-export function sameTime(day, clock) {
+export function endAtOrAfter(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
 
 /**
  * @typedef {{pieces: import("./periods.js").Span[], cost: import("./windows.js").Cost}} Finding
- * @typedef {{cheapest: Finding | null, atOnce: Finding | null, dearest: Finding | null}} Findings
+ * @typedef {{cheapest: Finding | null, atOnce: Finding | null, mostExpensive: Finding | null}} Findings
  */
 
 /**
@@ -123,31 +123,31 @@ export function sameTime(day, clock) {
  * @param {number} now
  * @param {import("./wording.js").Wording} wording
  */
-export function findings({ cheapest, atOnce, dearest }, kwh, now, wording) {
+export function findingElements({ cheapest, atOnce, mostExpensive }, kwh, now, wording) {
   if (!cheapest) return [element("strong", wording.say("notFound")), element("p", wording.say("longer"))];
   const list = element("dl");
-  list.append(group("cheapest", "finder.best", cheapest, ...(atOnce ? [saving(cheapest.cost, atOnce.cost, wording)] : [])));
+  list.append(group("cheapest", "finder.best", cheapest, ...(atOnce ? [savingText(cheapest.cost, atOnce.cost, wording)] : [])));
   if (atOnce) list.append(group("at-once", "finder.now", atOnce));
-  if (dearest) list.append(group("dearest", "finder.dearest", dearest));
+  if (mostExpensive) list.append(group("dearest", "finder.dearest", mostExpensive));
   return [list];
 
   /** @param {string} name @param {string} title @param {Finding} finding @param {...string} more */
   function group(name, title, finding, ...more) {
-    const lines = [...costs(finding.cost, kwh, wording), ...more].map((line) => element("dd", line));
-    const made = element("div", element("dt", wording.say(title)), element("dd", times(finding, now, wording)), ...lines);
+    const lines = [...costTexts(finding.cost, kwh, wording), ...more].map((line) => element("dd", line));
+    const made = element("div", element("dt", wording.say(title)), element("dd", timesList(finding, now, wording)), ...lines);
     made.className = name;
     return made;
   }
 }
 
 /** Lists the times of the pieces by day. @param {Finding} finding @param {number} now @param {import("./wording.js").Wording} wording */
-function times({ pieces }, now, wording) {
+function timesList({ pieces }, now, wording) {
   /** @type {Map<string, HTMLElement[]>} */
   const days = new Map();
   for (const piece of pieces) {
-    const day = wording.dayFrom(piece.from, now);
+    const day = wording.relativeDay(piece.from, now);
     // If a piece ends on another day, its text may wrap only after the dash.
-    const [from, to] = wording.spanOverDays(piece, now).split(" – ");
+    const [from, to] = wording.timesOverDays(piece, now).split(" – ");
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
   }
@@ -162,12 +162,12 @@ function list(items) {
 }
 
 /** @param {import("./windows.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
-function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
-  const price = wording.say("found", { price: wording.told(mean, range !== null), unit: wording.unitSymbol });
+function costTexts({ mean, range, isAllForecast, euros }, kwh, wording) {
+  const price = wording.say("found", { price: wording.priceWithAbout(mean, range !== null), unit: wording.unitSymbol });
   // Word joiners keep a line from breaking at the range's dash.
-  const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
+  const band = range && wording.intervalText([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
   const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
-  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: wording.euros(euros, range !== null) })];
+  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.briefNumber(kwh), euros: wording.eurosText(euros, range !== null) })];
 }
 
 /**
@@ -175,13 +175,13 @@ function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
  * from the rounded costs on the page, so that the figures agree.
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
-function saving(best, atOnce, wording) {
+function savingText(best, atOnce, wording) {
   const isForecast = best.range !== null || atOnce.range !== null;
   const euros = atOnce.euros - best.euros;
-  if (euros >= 0.005) return wording.say("finder.saving", { euros: wording.euros(euros, isForecast) });
-  if (euros <= -0.005) return wording.say("finder.startNow", { euros: wording.euros(-euros, isForecast) });
+  if (euros >= 0.005) return wording.say("finder.saving", { euros: wording.eurosText(euros, isForecast) });
+  if (euros <= -0.005) return wording.say("finder.startNow", { euros: wording.eurosText(-euros, isForecast) });
   const price = atOnce.mean - best.mean;
-  if (price >= (isForecast ? 0.5 : 0.005)) return wording.say("finder.saving.price", { price: wording.told(price, isForecast), unit: wording.unitSymbol });
+  if (price >= (isForecast ? 0.5 : 0.005)) return wording.say("finder.saving.price", { price: wording.priceWithAbout(price, isForecast), unit: wording.unitSymbol });
   return wording.say("finder.same");
 }
 
@@ -197,7 +197,7 @@ export class Finder {
    * @param {HTMLFormElement} form
    * @param {HTMLElement} place for the results
    * @param {import("./periods.js").Scene} scene the page's data
-   * @param {(found: import("./periods.js").Span[], dearest: import("./periods.js").Span[]) => void} onFound
+   * @param {(found: import("./periods.js").Span[], mostExpensive: import("./periods.js").Span[]) => void} onFound
    */
   constructor(form, place, scene, onFound) {
     this.form = form;
@@ -205,20 +205,20 @@ export class Finder {
     this.onFound = onFound;
     this.scene = scene;
     this.fields = /** @type {any} */ (form.elements);
-    this.deadline = chosen("by") || USUAL;
+    this.deadline = choiceOr("by") || DEFAULT_DEADLINE;
     /** @type {Day[]} */
     this.days = [];
     /** The typed values. If the reader gave the time, `kwh` is empty. */
-    this.typed = { hours: numberOf("hours", USUAL_TIME), kw: numberOf("kw", USUAL_KW), kwh: numberOf("kwh") };
-    this.tidy();
-    this.fields.split.value = chosen("split", "0");
-    this.fields.predicted.checked = chosen("predicted", "1") === "1";
-    form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
-    form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
+    this.typed = { hours: numberChoice("hours", DEFAULT_HOURS), kw: numberChoice("kw", DEFAULT_KW), kwh: numberChoice("kwh") };
+    this.updateFields();
+    this.fields.split.value = choiceOr("split", "0");
+    this.fields.predicted.checked = choiceOr("predicted", "1") === "1";
+    form.addEventListener("input", (event) => this.onChange(/** @type {HTMLInputElement} */ (event.target)));
+    form.addEventListener("click", (event) => this.onPress(/** @type {HTMLElement} */ (event.target)));
     // On a narrow screen, this button shows the form or hides it.
-    this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
-    this.question.addEventListener("click", () => {
-      this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
+    this.formToggle = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
+    this.formToggle.addEventListener("click", () => {
+      this.formToggle.setAttribute("aria-expanded", String(this.formToggle.getAttribute("aria-expanded") !== "true"));
     });
     // Screen readers announce results only while the focus is in the form. At other times, results would interrupt.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
@@ -227,8 +227,8 @@ export class Finder {
   }
 
   /** Updates the number fields except the field that the reader types into. Marks an impossible value. @param {HTMLInputElement} [typedInto] */
-  tidy(typedInto) {
-    const asked = askedFor(this.typed);
+  updateFields(typedInto) {
+    const asked = deviceUseOf(this.typed);
     for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
       const field = this.fields[name];
       const value = "refused" in asked ? this.typed[name] : String(asked[name]);
@@ -238,76 +238,76 @@ export class Finder {
   }
 
   /** @param {HTMLInputElement} field the changed field, or the pressed button */
-  change(field) {
+  onChange(field) {
     const { hours, kw, kwh, day, time, split, predicted } = this.fields;
-    if (field === day) this.deadline = String(sameTime(this.days[day.selectedIndex], time.selectedOptions[0].text));
+    if (field === day) this.deadline = String(endAtOrAfter(this.days[day.selectedIndex], time.selectedOptions[0].text));
     if (field === time) this.deadline = time.value;
     if (field === hours) this.typed = { ...this.typed, hours: hours.value, kwh: "" };
     if (field === kw) this.typed.kw = kw.value;
     if (field === kwh) this.typed.kwh = kwh.value;
-    const asked = askedFor(this.typed);
+    const asked = deviceUseOf(this.typed);
     if (field === kw && !("refused" in asked)) {
-      choose({ kw: kw.value });
-      remember("kw", kw.value);
+      setChoices({ kw: kw.value });
+      rememberChoice("kw", kw.value);
     }
     if (!("refused" in asked)) {
-      choose({ hours: asked.isByEnergy || hours.value === USUAL_TIME ? null : hours.value, kwh: this.typed.kwh || null });
+      setChoices({ hours: asked.isByEnergy || hours.value === DEFAULT_HOURS ? null : hours.value, kwh: this.typed.kwh || null });
     }
-    choose({
-      by: this.deadline === USUAL ? null : this.deadline,
+    setChoices({
+      by: this.deadline === DEFAULT_DEADLINE ? null : this.deadline,
       split: split.value === "0" ? null : split.value,
       predicted: predicted.checked ? null : "0",
     });
-    this.tidy(field);
+    this.updateFields(field);
     this.find();
   }
 
   /** @param {HTMLElement} button */
-  press(button) {
+  onPress(button) {
     if (!button.dataset.by) return;
     this.deadline = button.dataset.by;
-    this.change(/** @type {any} */ (button));
+    this.onChange(/** @type {any} */ (button));
   }
 
   /** Searches from the next quarter on, and shows the results on the page and in the chart. */
   find() {
     if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;
-    const asked = askedFor(this.typed);
+    const asked = deviceUseOf(this.typed);
     if ("refused" in asked) {
       this.onFound([], []);
-      this.say(element("strong", wording.say(REFUSALS[asked.refused])));
+      this.showResults(element("strong", wording.say(REFUSAL_TEXTS[asked.refused])));
       return;
     }
     const { hours, kwh } = asked;
     const duration = hours * HOUR_S;
     const next = floorTo(now(), QUARTER_S) + QUARTER_S;
-    const priced = this.pricedFrom(next);
+    const priced = this.pricedQuartersFrom(next);
     const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
-    /** @type {Ahead} */
+    /** @type {DeadlineLimits} */
     const ahead = { next, duration, ends, wall: (ts) => wording.wall(ts) };
     const wanted = deadlineOf(this.deadline, ahead);
-    const deadline = wanted ?? deadlineOf(USUAL, ahead) ?? next;
-    this.offer(asked, ahead, deadline);
+    const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, ahead) ?? next;
+    this.offerDeadlines(asked, ahead, deadline);
     const inTime = priced.filter(({ ts }) => ts + QUARTER_S <= deadline);
-    const { cheapest, dearest } = cheapestAndDearest(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
-    const [best, worst] = [pieces(cheapest ?? [], QUARTER_S), pieces(dearest ?? [], QUARTER_S)];
+    const { cheapest, mostExpensive } = cheapestAndMostExpensive(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
+    const [best, worst] = [joinPeriods(cheapest ?? [], QUARTER_S), joinPeriods(mostExpensive ?? [], QUARTER_S)];
     this.onFound(best, worst);
     const finding = (/** @type {import("./periods.js").Span[]} */ spans) => {
-      const parts = spans.map(({ from, to }) => partsOf(periods, from, to - from, step));
-      return spans.length && !parts.includes(null)
-        ? { pieces: spans, cost: costOf(parts.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
+      const slices = spans.map(({ from, to }) => slicesOf(periods, from, to - from, step));
+      return spans.length && !slices.includes(null)
+        ? { pieces: spans, cost: costOf(slices.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
         : null;
     };
     const start = floorTo(now(), MINUTE_S);
-    const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), dearest: finding(worst) };
+    const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), mostExpensive: finding(worst) };
     // If there is no price ahead, not even a forecast, no change of the form can give a result.
-    if (!priced.length && this.fields.predicted.checked) this.say(element("strong", wording.say("nothingAhead")));
-    else this.say(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
+    if (!priced.length && this.fields.predicted.checked) this.showResults(element("strong", wording.say("nothingAhead")));
+    else this.showResults(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findingElements(found, kwh, now(), wording));
   }
 
   /** Shows the results. Unchanged results are not written again, because screen readers would read them again. @param {...HTMLElement} parts */
-  say(...parts) {
+  showResults(...parts) {
     const said = element("output", ...parts);
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
@@ -317,7 +317,7 @@ export class Finder {
    * page shows hours, each quarter has its hour's price.
    * @param {number} start
    */
-  pricedFrom(start) {
+  pricedQuartersFrom(start) {
     const { periods, step } = this.scene;
     const counts = (/** @type {import("./periods.js").Period} */ { settled }) => this.fields.predicted.checked || settled !== null;
     return [...periods.values()].filter(counts).flatMap((period) => {
@@ -327,26 +327,26 @@ export class Finder {
     });
   }
 
-  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
-  offer({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
+  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {DeviceUse} asked @param {DeadlineLimits} ahead @param {number} deadline */
+  offerDeadlines({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
     const { day, time } = this.fields;
     const { now, step, wording } = this.scene;
     this.days = endsByDay(ahead.ends, step, wording);
     const shown = this.days.findLast(({ ends }) => ends[0].ts <= deadline) ?? this.days[0];
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
-    fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
-    this.question.textContent = wording.say(end ? "finder.asked" : "finder.asked.noEnd", {
-      amount: isByEnergy ? wording.say("finder.energyOf", { n: kwh }) : wording.say("finder.lengthOf", { n: hours }), power: wording.brief(kw),
-      day: shown ? wording.dayWithin(shown.ts, now()) : "",
+    fillSelect(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.relativeDay(ts, now()) })), shown?.day);
+    this.formToggle.textContent = wording.say(end ? "finder.asked" : "finder.asked.noEnd", {
+      amount: isByEnergy ? wording.say("finder.energyOf", { n: kwh }) : wording.say("finder.lengthOf", { n: hours }), power: wording.briefNumber(kw),
+      day: shown ? wording.dayInSentence(shown.ts, now()) : "",
       time: end?.clock ?? "",
     });
-    fill(time, (shown?.ends ?? []).map(({ ts, clock }) => ({ value: String(ts), text: clock })), String(end?.ts));
+    fillSelect(time, (shown?.ends ?? []).map(({ ts, clock }) => ({ value: String(ts), text: clock })), String(end?.ts));
     for (const button of this.form.querySelectorAll("[data-by]")) {
       const { by } = /** @type {HTMLElement} */ (button).dataset;
       button.setAttribute("aria-pressed", String(by === this.deadline));
       if (by !== "morning") continue;
       const morning = nextMorning(ahead.next + ahead.duration, ahead.wall);
-      button.textContent = `${wording.dayFrom(morning, now())} ${wording.clock(morning)}`;
+      button.textContent = `${wording.relativeDay(morning, now())} ${wording.timeOfDay(morning)}`;
     }
   }
 }
@@ -355,7 +355,7 @@ export class Finder {
  * Offers choices, and selects one. A list that already has these choices is not rebuilt, because it may be open.
  * @param {HTMLSelectElement} field @param {{value: string, text: string}[]} choices @param {string | undefined} chosen
  */
-function fill(field, choices, chosen) {
+function fillSelect(field, choices, chosen) {
   const offered = [...field.options].map(({ value, text }) => `${value} ${text}`).join();
   if (offered !== choices.map(({ value, text }) => `${value} ${text}`).join()) {
     field.replaceChildren(...choices.map(({ value, text }) => new Option(text, value)));

@@ -8,10 +8,10 @@ import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
  * stay open. A part in which the reader is typing isn't changed.
  * @param {Document} fresh
  */
-export function takeOver(fresh) {
+export function replaceChangedParts(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const next = fresh.getElementById(old.id);
-    if (!next || isBeingEntered(old)) continue;
+    if (!next || isBeingEdited(old)) continue;
     for (const own of old.querySelectorAll("details[id]")) {
       next.querySelector(`#${own.id}`)?.toggleAttribute("open", own.hasAttribute("open"));
     }
@@ -25,7 +25,7 @@ export function takeOver(fresh) {
 }
 
 /** Returns whether the focused input field is in a part and has unsaved input. @param {Element} part */
-function isBeingEntered(part) {
+function isBeingEdited(part) {
   const field = document.activeElement;
   return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
@@ -42,7 +42,7 @@ export function showPeriod(ts, scene) {
   if (!card || card.dataset.now === String(ts)) return;
   // An outlook written on another day no longer holds.
   const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
-  if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
+  if (day(Number(card.dataset.now)) !== day(ts)) writeText(document.body, "#outlook", "");
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll("[aria-current=time]")) marked.removeAttribute("aria-current");
   const hour = document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
@@ -51,31 +51,31 @@ export function showPeriod(ts, scene) {
   const period = periods.get(ts);
   const price = priceOf(period);
   card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
-  const written = (/** @type {number | null} */ price, isForecast = false) => (price === null ? "–" : wording.told(price, isForecast));
+  const written = (/** @type {number | null} */ price, isForecast = false) => (price === null ? "–" : wording.priceWithAbout(price, isForecast));
   const kind = price === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
-  write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
-  write(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
-  write(card, "[data-now-price]", written(price));
+  writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
+  writeText(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
+  writeText(card, "[data-now-price]", written(price));
   const next = periods.get(ts + step);
   const forecast = next?.settled === null ? next.forecast : null;
-  write(card, "[data-next-price]", written(priceOf(next), forecast !== null));
-  write(card, "[data-next-band]", forecast ? `(${wording.band(forecast)})` : "");
+  writeText(card, "[data-next-price]", written(priceOf(next), forecast !== null));
+  writeText(card, "[data-next-band]", forecast ? `(${wording.intervalText(forecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
-  write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
-  write(card, "[data-now-kind]", wording.say(kind));
+  writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
+  writeText(card, "[data-now-kind]", wording.say(kind));
   // This sentence compares the cheapest time with the price of an earlier period.
-  write(card, "#next-cheap", "");
+  writeText(card, "#next-cheap", "");
 }
 
 /** The row of a period in the table of all hours or quarters. @param {number} ts @param {import("./wording.js").Wording} wording */
 function rowOf(ts, wording) {
   const ofDay = document.querySelectorAll(`#hours-table [data-day="${wording.wall(ts).slice(0, 10)}"] tr`);
-  return [...ofDay].find(({ firstElementChild }) => firstElementChild?.textContent === wording.clock(ts));
+  return [...ofDay].find(({ firstElementChild }) => firstElementChild?.textContent === wording.timeOfDay(ts));
 }
 
 /** @param {Element} card @param {string} selector @param {string} text */
-function write(card, selector, text) {
+function writeText(card, selector, text) {
   const place = card.querySelector(selector);
   if (place) place.textContent = text;
 }

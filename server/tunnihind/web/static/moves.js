@@ -1,6 +1,6 @@
 // The page's chart, with its buttons and with its view in the address.
 
-import { choose, chosen } from "./address.js";
+import { choiceOr, setChoices } from "./address.js";
 import { Chart, DAY_S, HOUR_S, periodAt, tintOf, ZOOM } from "./chart.js";
 import { PageDrawing } from "./drawing.js";
 import { nightsOf } from "./periods.js";
@@ -9,7 +9,7 @@ const MARGIN_S = 2 * HOUR_S;
 const PAST_DAYS = 14;
 /** The address is written after a pause of this many ms. Browsers refuse to change it with every pixel of a drag. */
 const REST_MS = 250;
-const SPANS = ["near", "ahead", "week", "all"];
+const SPAN_NAMES = ["near", "ahead", "week", "all"];
 
 /** @typedef {import("./chart.js").Span} Span */
 
@@ -17,7 +17,7 @@ const SPANS = ["near", "ahead", "week", "all"];
  * The view of a named span, such as `week`.
  * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
-export function spanOf(name, { from, to }, now, clock) {
+export function namedView(name, { from, to }, now, clock) {
   // If today has no prices, the latest day with prices counts as today.
   const latest = Math.min(now, to - MARGIN_S - 1);
   // "all" begins before the loaded periods, so that the chart requests earlier periods.
@@ -30,7 +30,7 @@ export function spanOf(name, { from, to }, now, clock) {
  * price get no forecast.
  * @param {Pick<import("./periods.js").Scene, "periods" | "step" | "wording">} data @param {boolean} showsPast
  */
-export function drawnOf({ periods: known, step, wording: { scale } }, showsPast) {
+export function drawnPeriods({ periods: known, step, wording: { scale } }, showsPast) {
   /** @type {import("./chart.js").Period[][]} */
   const [periods, forecasts] = [[], []];
   for (const { ts, settled, forecast } of known.values()) {
@@ -60,20 +60,20 @@ export class PageChart extends Chart {
     this.awaitsPast = awaitsPast;
     this.showsPast = false;
     /** @type {{y: number, isFinger: boolean} | null} the pointer's distance `y` from the plot's top; null without a pointer */
-    this.spot = null;
+    this.pointer = null;
     /** The default span: today and tomorrow on a narrow screen, otherwise all periods from today on. */
-    this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
-    this.name = SPANS.find((name) => name === chosen("span")) ?? this.usual;
-    const [from, to] = [Number(chosen("from")), Number(chosen("to"))];
+    this.defaultSpan = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
+    this.spanName = SPAN_NAMES.find((name) => name === choiceOr("span")) ?? this.defaultSpan;
+    const [from, to] = [Number(choiceOr("from")), Number(choiceOr("to"))];
     /** @type {Span | null} the view after moving or zooming; null for a named span */
-    this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
+    this.ownView = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
-    place.addEventListener("dblclick", () => this.span(this.usual));
+    place.addEventListener("dblclick", () => this.showSpan(this.defaultSpan));
     // A press outside the chart clears the period pointed at. Buttons keep the period, because the zoom needs it.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
-    card.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target).dataset));
+    card.addEventListener("click", (event) => this.onPress(/** @type {HTMLElement} */ (event.target).dataset));
     new ResizeObserver(() => this.fit()).observe(place);
   }
 
@@ -85,7 +85,7 @@ export class PageChart extends Chart {
   }
 
   /** The time from the first period to two hours after the last period. @returns {Span} */
-  get known() {
+  get knownSpan() {
     const all = [...this.data.periods.keys()];
     return { from: all[0], to: all[all.length - 1] + this.data.step + MARGIN_S };
   }
@@ -96,17 +96,17 @@ export class PageChart extends Chart {
   }
 
   /** Draws the page's current data: prices, wording and finder results. */
-  show() {
-    const { wording, found, dearest } = this.data;
-    const drawn = drawnOf(this.data, this.showsPast);
-    const { from, to } = this.known;
+  drawData() {
+    const { wording, found, mostExpensive } = this.data;
+    const drawn = drawnPeriods(this.data, this.showsPast);
+    const { from, to } = this.knownSpan;
     const days = wording.daysOf(wording.midnight(Math.min(from, this.earliest)), to);
     const nights = nightsOf(days, wording)
       .map((night) => ({ from: Math.max(night.from, from), to: Math.min(night.to, to - MARGIN_S) }))
       .filter((night) => night.from < night.to);
     const pointed = periodAt(drawn.periods, this.pointed ?? 0)?.start ?? null;
-    this.scene = { ...drawn, days, nights, found, dearest, wording, pointed, now: this.clock(), view: this.view };
-    this.apply();
+    this.scene = { ...drawn, days, nights, found, mostExpensive, wording, pointed, now: this.clock(), view: this.view };
+    this.applyView();
   }
 
   /** The earliest instant for which the page requests prices. */
@@ -115,18 +115,18 @@ export class PageChart extends Chart {
   }
 
   /** Shows the reader's own view, or else the named span. */
-  apply() {
-    this.see(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
+  applyView() {
+    this.see(this.ownView ?? namedView(this.spanName, this.knownSpan, this.clock(), this.data.wording));
   }
 
   /** Shows a view. The view may begin before the first period only while earlier periods are still to come. @override @param {Span} view */
   see(view) {
-    const { from, to } = this.known;
+    const { from, to } = this.knownSpan;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
     super.see(view);
-    if (this.own) this.own = this.view;
+    if (this.ownView) this.ownView = this.view;
     for (const button of this.card.querySelectorAll("[data-span]")) {
-      button.setAttribute("aria-pressed", String(!this.own && button.getAttribute("data-span") === this.name));
+      button.setAttribute("aria-pressed", String(!this.ownView && button.getAttribute("data-span") === this.spanName));
     }
   }
 
@@ -138,21 +138,21 @@ export class PageChart extends Chart {
 
   /** @override */
   chosen() {
-    this.own = this.view;
-    this.remember();
+    this.ownView = this.view;
+    this.saveView();
   }
 
   /** @param {string} name */
-  span(name) {
-    this.name = name;
-    this.own = null;
-    this.apply();
-    this.remember();
+  showSpan(name) {
+    this.spanName = name;
+    this.ownView = null;
+    this.applyView();
+    this.saveView();
   }
 
   /** @override */
   home() {
-    this.span(this.usual);
+    this.showSpan(this.defaultSpan);
   }
 
   /** @override */
@@ -163,8 +163,8 @@ export class PageChart extends Chart {
   /** @override @param {number | null} ts @param {PointerEvent} [event] */
   point(ts, event) {
     const { pointed } = this;
-    const { top } = this.drawing.over.getBoundingClientRect();
-    this.spot = event ? { y: event.clientY - top, isFinger: event.pointerType === "touch" } : null;
+    const { top } = this.drawing.overlay.getBoundingClientRect();
+    this.pointer = event ? { y: event.clientY - top, isFinger: event.pointerType === "touch" } : null;
     super.point(ts);
     if (event && pointed === this.pointed) this.listener();
   }
@@ -173,21 +173,21 @@ export class PageChart extends Chart {
   leave() {}
 
   /** Writes the view into the address after a pause without changes. */
-  remember() {
+  saveView() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      const { own } = this;
-      choose({
-        span: own || this.name === this.usual ? null : this.name,
-        from: own && String(Math.round(own.from)),
-        to: own && String(Math.round(own.to)),
+      const { ownView } = this;
+      setChoices({
+        span: ownView || this.spanName === this.defaultSpan ? null : this.spanName,
+        from: ownView && String(Math.round(ownView.from)),
+        to: ownView && String(Math.round(ownView.to)),
       });
     }, REST_MS);
   }
 
   /** @param {DOMStringMap} button */
-  press({ span, move }) {
-    if (span) this.span(span);
+  onPress({ span, move }) {
+    if (span) this.showSpan(span);
     if (move === "in") this.zoom();
     if (move === "out") this.zoom(1 / ZOOM);
     if (move === "earlier") this.turn(-1 / 2);

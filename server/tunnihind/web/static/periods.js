@@ -18,8 +18,8 @@ export const QUARTER_S = 900;
 /**
  * @typedef {{
  *   periods: Map<number, Period>, step: number, now: () => number,
- *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording,
- * }} Scene  a page's data; `step` is the length of a period in seconds; `found` and `dearest` are the finder's results
+ *   found: Span[], mostExpensive: Span[], wording: import("./wording.js").Wording,
+ * }} Scene  a page's data; `step` is the length of a period in seconds; `found` and `mostExpensive` are the finder's results
  */
 
 /**
@@ -67,7 +67,7 @@ export function daysOf({ periods, wording }) {
  * @param {number} step the length of a period
  * @returns {Span[]}
  */
-export function pieces(periods, step) {
+export function joinPeriods(periods, step) {
   /** @type {Span[]} */
   const joined = [];
   for (const { ts } of periods) {
@@ -79,7 +79,7 @@ export function pieces(periods, step) {
 }
 
 /** The spans of the hours for which `wording.isNightRate` is true. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
-export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
+export const nightsOf = (days, wording) => joinPeriods(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
 /** The price levels, from the cheapest to the most expensive fifth of a day's periods. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];

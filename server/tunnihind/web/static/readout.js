@@ -14,7 +14,7 @@ const [GAP_PX, FINGER_PX] = [12, 36];
  * tip that is smaller than the plot stays inside the plot.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
-export function placed(tip, plot, { from, to, y, isFinger }) {
+export function tipPlace(tip, plot, { from, to, y, isFinger }) {
   const gap = isFinger ? FINGER_PX : GAP_PX;
   const within = (/** @type {number} */ at, /** @type {number} */ most) => Math.max(0, Math.min(at, most));
   const [mostLeft, mostTop] = [plot.width - tip.width, plot.height - tip.height];
@@ -31,22 +31,22 @@ export class Readout {
     this.card = card;
     this.tip = /** @type {HTMLElement} */ (card.querySelector("[data-readout]"));
     // The small view's plot has no room for a tip, so the style sheet puts the tip over the present price.
-    this.floats = !card.closest(".embed");
-    if (this.floats) chart.drawing.over.append(this.tip);
+    this.hasFloatingTip = !card.closest(".embed");
+    if (this.hasFloatingTip) chart.drawing.overlay.append(this.tip);
   }
 
   /**
    * Shows the words about the period pointed at, in the tip and to screen readers. If no period is pointed at, screen
    * readers get the words about the present period.
    */
-  say() {
+  update() {
     const { place, data: scene, pointed } = this.chart;
     const ts = pointed ?? floorTo(scene.now(), scene.step);
     const said = this.lines(ts);
     this.card.classList.toggle("is-pointed", pointed !== null);
-    this.tip.replaceChildren(...said.map(({ text, name }) => line(text, name)));
+    this.tip.replaceChildren(...said.map(({ text, name }) => lineElement(text, name)));
     this.tip.hidden = pointed === null;
-    this.float();
+    this.placeTip();
     const all = [...scene.periods.keys()];
     place.setAttribute("aria-label", `${place.dataset.chart}, ${scene.wording.unitNamed}`);
     place.setAttribute("aria-valuemin", String(all[0]));
@@ -63,7 +63,7 @@ export class Readout {
     const known = scene.periods.get(ts);
     // Two prices for one period would confuse readers who didn't ask for past forecasts.
     const period = known && known.settled !== null && !showsPast ? { ...known, forecast: null } : known;
-    const { when, price, what } = wording.period(period, { from: ts, to: ts + scene.step });
+    const { when, price, what } = wording.periodTexts(period, { from: ts, to: ts + scene.step });
     const level = period?.settled == null ? undefined : levelsOf(scene).get(ts);
     const lines = [
       { name: "when", text: when },
@@ -76,23 +76,23 @@ export class Readout {
   }
 
   /** Places the tip beside the visible part of the period pointed at. If no part is visible, hides the tip. */
-  float() {
-    const { data, drawing, pointed, spot, view } = this.chart;
-    if (!this.floats || pointed === null) return;
+  placeTip() {
+    const { data, drawing, pointed, pointer: spot, view } = this.chart;
+    if (!this.hasFloatingTip || pointed === null) return;
     const end = pointed + data.step;
     this.tip.hidden = pointed >= view.to || end <= view.from;
-    const { clientWidth: width, clientHeight: height } = drawing.over;
+    const { clientWidth: width, clientHeight: height } = drawing.overlay;
     const x = (/** @type {number} */ ts) => Math.min(Math.max(((ts - view.from) / (view.to - view.from)) * width, 0), width);
     const size = { width: this.tip.offsetWidth, height: this.tip.offsetHeight };
     const column = { from: x(pointed), to: x(end) };
-    const { left, top } = placed(size, { width, height }, { ...column, y: 0, isFinger: false, ...spot });
+    const { left, top } = tipPlace(size, { width, height }, { ...column, y: 0, isFinger: false, ...spot });
     this.tip.style.left = `${left}px`;
     this.tip.style.top = `${top}px`;
   }
 }
 
 /** @param {string} text @param {string} name */
-function line(text, name) {
+function lineElement(text, name) {
   const element = document.createElement(name === "amount" ? "b" : "span");
   element.className = name;
   element.textContent = `${text} `;
@@ -103,7 +103,7 @@ function line(text, name) {
  * Shows the legend items for what is in view, and hides the others.
  * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
-export function explain(card, { periods, forecasts, view, nights, found, dearest }) {
+export function showLegend(card, { periods, forecasts, view, nights, found, mostExpensive }) {
   const published = inView(periods, view).filter(isPublished);
   const isInView = (/** @type {import("./chart.js").Span} */ { from, to }) => to > view.from && from < view.to;
   /** @type {Record<string, boolean>} */
@@ -112,7 +112,7 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
     forecast: inView(forecasts, view).length > 0,
     negative: published.some(({ price }) => price < 0),
     found: found.some(isInView),
-    dearest: dearest.some(isInView),
+    dearest: mostExpensive.some(isInView),
     night: nights.some(isInView),
   };
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll("[data-shows]"))) {
@@ -121,7 +121,7 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
 }
 
 /** @type {Record<string, string>} */
-const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
+const HOUR_TEXTS = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
  * Returns the SVG `viewBox` that shows a span of the weather. One unit of x is an hour. Each band is 100 units high,
@@ -133,7 +133,7 @@ export function viewBox(start, { from, to }) {
 }
 
 /** Returns the weather strip, its drawing, and the drawing's first instant. If the page has no weather, returns null. */
-function drawn() {
+function weatherStrip() {
   const strip = document.getElementById("weather");
   const svg = strip?.querySelector("svg");
   return strip && svg ? { strip, svg, start: Number(svg.dataset.start) } : null;
@@ -141,7 +141,7 @@ function drawn() {
 
 /** @param {import("./chart.js").Span} view */
 export function showWeather(view) {
-  const found = drawn();
+  const found = weatherStrip();
   found?.svg.setAttribute("viewBox", viewBox(found.start, view));
 }
 
@@ -149,13 +149,13 @@ export function showWeather(view) {
  * Writes the wind and the sun of an hour. If `ts` is null or the value is unknown, writes the scale of the band.
  * @param {number | null} ts @param {import("./wording.js").Wording} wording
  */
-export function sayWeather(ts, wording) {
-  const found = drawn();
+export function writeWeather(ts, wording) {
+  const found = weatherStrip();
   if (!found) return;
   for (const place of found.strip.querySelectorAll("[data-said]")) {
     const { said = "", scale = "" } = /** @type {HTMLElement} */ (place).dataset;
     const values = found.svg.dataset[said]?.split(",") ?? [];
     const value = ts === null ? "" : values[(floorTo(ts, HOUR_S) - found.start) / HOUR_S];
-    place.textContent = value ? wording.say(OF_HOUR[said], { value }) : scale;
+    place.textContent = value ? wording.say(HOUR_TEXTS[said], { value }) : scale;
   }
 }

@@ -1,6 +1,6 @@
 // The API reference: folded entries, live answers, and code to copy.
 
-import { letCopy, nameServer, pageData } from "./address.js";
+import { enableCopyButtons, pageData, showServerAddress } from "./address.js";
 
 /** @param {Document} page */
 function unfoldEntries(page) {
@@ -40,14 +40,14 @@ const SHOWN_CHARACTERS = 20_000;
 const data = pageData(document);
 
 /** Requests a resource, and shows the answer. If there is no usable answer, shows the reason. @param {HTMLElement} box */
-async function show(box) {
+async function showAnswer(box) {
   const live = /** @type {HTMLElement} */ (box.querySelector(".live"));
   const status = /** @type {HTMLElement} */ (live.querySelector("[data-status]"));
   const body = /** @type {HTMLElement} */ (live.querySelector("[data-body]"));
   live.hidden = false;
   status.textContent = data.texts.sent;
   try {
-    const answer = await fetch(address(box), { cache: "no-cache" });
+    const answer = await fetch(requestAddress(box), { cache: "no-cache" });
     const text = await answer.text();
     const fields = ["content-type", "etag", "cache-control"].map((name) => `${name}: ${answer.headers.get(name)}`);
     status.textContent = `${answer.status} ${answer.statusText} · ${fields.join(" · ")}`;
@@ -61,7 +61,7 @@ async function show(box) {
 }
 
 /** @param {HTMLElement} box */
-function address(box) {
+function requestAddress(box) {
   const query = new URLSearchParams();
   const fields = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (box.querySelectorAll("input, select"));
   for (const field of fields) if (field.value) query.set(field.name, field.value);
@@ -72,8 +72,8 @@ function address(box) {
 for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-try]"))) {
   const button = /** @type {HTMLButtonElement} */ (box.querySelector("button"));
   button.hidden = false;
-  button.addEventListener("click", () => show(box));
+  button.addEventListener("click", () => showAnswer(box));
 }
 unfoldEntries(document);
-nameServer(document, data.address);
-letCopy(data.texts);
+showServerAddress(document, data.address);
+enableCopyButtons(data.texts);

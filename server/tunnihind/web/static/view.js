@@ -1,20 +1,20 @@
 // Keeps the present price and the chart up to date, on the dashboard and in the small view.
 
-import { choose, chosen, nameServer, pageData } from "./address.js";
-import { Feed } from "./feed.js";
-import { countDown, showPeriod, takeOver } from "./live.js";
+import { choiceOr, pageData, setChoices, showServerAddress } from "./address.js";
+import { Poller } from "./poller.js";
+import { countDown, replaceChangedParts, showPeriod } from "./live.js";
 import { PageChart } from "./moves.js";
 import { floorTo, periodsOf } from "./periods.js";
-import { explain, Readout, sayWeather, showWeather } from "./readout.js";
+import { Readout, showLegend, showWeather, writeWeather } from "./readout.js";
 import { Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
-const find = (selector) => /** @type {E} */ (document.querySelector(selector));
+const elementAt = (selector) => /** @type {E} */ (document.querySelector(selector));
 
 export const data = pageData(document);
 /** @type {import("./periods.js").Scene} */
 export const scene = {
-  periods: new Map(), step: data.step, now: () => feed.now(), found: [], dearest: [], wording: new Wording(data),
+  periods: new Map(), step: data.step, now: () => poller.now(), found: [], mostExpensive: [], wording: new Wording(data),
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
@@ -25,61 +25,61 @@ let chart = null;
 
 /** The section of the chart; null if the page has no prices. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
-/** @type {() => void} the `onPrices` of `start` */
-let follow = () => {};
+/** @type {() => void} the `onPrices` of `startView` */
+let afterUpdate = () => {};
 
-export const feed = new Feed({
-  prices: (fresh) => {
+export const poller = new Poller({
+  onPrices: (fresh) => {
     prices = fresh;
     showPrices();
   },
-  page: (fresh) => {
+  onPage: (fresh) => {
     // A page with prices has other parts than a page without prices.
     if (!fresh.querySelector(".chart") !== !card) {
       location.reload();
       return;
     }
-    nameServer(fresh, data.address);
-    takeOver(fresh);
+    showServerAddress(fresh, data.address);
+    replaceChangedParts(fresh);
     // Until this script draws a chart, the page shows the server's drawing.
-    if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
+    if (card && !chart) elementAt("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     const freshData = pageData(fresh);
     scene.wording = new Wording(freshData);
     beyond = freshData.beyond;
     showPrices();
   },
-  reachable: (since) => {
+  onReachable: (since) => {
     // Earlier prices can't come now, so the view moves back to the prices already received.
-    if (since !== null) chart?.apply();
+    if (since !== null) chart?.applyView();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
       const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
-      const said = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
+      const said = since === null ? "" : scene.wording.say(text, { time: scene.wording.timeOfDay(since / 1000) });
       // Don't write the same text again, because screen readers would read it again.
       if (place.textContent !== said) place.textContent = said;
     }
   },
-  period: () => {
+  onPeriod: () => {
     // Without prices, keep the text that the server wrote.
     if (!prices) return;
-    showPeriod(floorTo(feed.now(), scene.step), scene);
+    showPeriod(floorTo(poller.now(), scene.step), scene);
     countDown(scene);
     chart?.redraw();
-    follow();
+    afterUpdate();
   },
 });
 
 /** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called after each request for data, if prices are known */
-export function start(onPrices) {
-  if (onPrices) follow = onPrices;
+export function startView(onPrices) {
+  if (onPrices) afterUpdate = onPrices;
   // Paper has another width than the screen, and only this event reports the change.
   matchMedia("print").addEventListener("change", () => chart?.fit());
-  nameServer(document, data.address);
-  feed.poll();
+  showServerAddress(document, data.address);
+  poller.poll();
 }
 
 export function drawChart() {
-  chart?.show();
+  chart?.drawData();
 }
 
 function showPrices() {
@@ -87,36 +87,36 @@ function showPrices() {
   const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
   if (!periods.size) {
     // If no new prices have come for days, only a request for all past prices finds any.
-    feed.awaitsPast();
+    poller.awaitsPast();
     return;
   }
   scene.periods = periods;
   scene.step = prices.step;
   if (card && !chart) startChart(card);
   drawChart();
-  follow();
+  afterUpdate();
 }
 
 /** @param {HTMLElement} card */
 function startChart(card) {
-  const place = find("[data-chart]");
+  const place = elementAt("[data-chart]");
   /** @type {Readout} */
   let readout;
-  const own = (chart = new PageChart(place, card, scene, () => feed.awaitsPast(), () => {
-    readout.say();
-    sayWeather(own.pointed, scene.wording);
+  const own = (chart = new PageChart(place, card, scene, () => poller.awaitsPast(), () => {
+    readout.update();
+    writeWeather(own.pointed, scene.wording);
     if (!own.scene) return;
-    explain(card, own.scene);
+    showLegend(card, own.scene);
     showWeather(own.view);
   }));
   readout = new Readout(own, card);
   const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
   if (past) {
-    past.checked = own.showsPast = chosen("past", "0") === "1";
+    past.checked = own.showsPast = choiceOr("past", "0") === "1";
     past.addEventListener("change", () => {
       own.showsPast = past.checked;
-      choose({ past: past.checked ? "1" : null });
-      own.show();
+      setChoices({ past: past.checked ? "1" : null });
+      own.drawData();
     });
   }
   place.tabIndex = 0;

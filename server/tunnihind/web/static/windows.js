@@ -17,7 +17,7 @@ export function cheapestPiece(candidates, length, step) {
   let bestSum = Infinity;
   for (let i = 0; i + length <= candidates.length; i++) {
     const piece = candidates.slice(i, i + length);
-    const sum = total(piece);
+    const sum = totalPrice(piece);
     const isWhole = piece[length - 1].ts === piece[0].ts + (length - 1) * step;
     // A difference below 1e-9 is only a rounding error.
     if (isWhole && sum < bestSum - 1e-9) [best, bestSum] = [piece, sum];
@@ -40,21 +40,21 @@ export function cheapestPeriods(candidates, length) {
 
 /**
  * Returns the cheapest and the most expensive `length` periods: in one piece, or anywhere if `isSplit` is true. If
- * there is no such choice, both are null. If both share a period or cost the same, `dearest` is null.
+ * there is no such choice, both are null. If both share a period or cost the same, `mostExpensive` is null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @param {number} step the length of a period
  * @param {boolean} isSplit
- * @returns {{cheapest: Candidate[] | null, dearest: Candidate[] | null}}
+ * @returns {{cheapest: Candidate[] | null, mostExpensive: Candidate[] | null}}
  */
-export function cheapestAndDearest(candidates, length, step, isSplit) {
+export function cheapestAndMostExpensive(candidates, length, step, isSplit) {
   const search = (/** @type {Candidate[]} */ among) =>
     isSplit ? cheapestPeriods(among, length) : cheapestPiece(among, length, step);
   const cheapest = search(candidates);
-  const dearest = negated(search(negated(candidates)));
+  const mostExpensive = negated(search(negated(candidates)));
   const taken = new Set(cheapest?.map(({ ts }) => ts));
-  const isApart = cheapest && dearest && !dearest.some(({ ts }) => taken.has(ts)) && total(dearest) > total(cheapest) + 1e-9;
-  return { cheapest, dearest: isApart ? dearest : null };
+  const isDistinct = cheapest && mostExpensive && !mostExpensive.some(({ ts }) => taken.has(ts)) && totalPrice(mostExpensive) > totalPrice(cheapest) + 1e-9;
+  return { cheapest, mostExpensive: isDistinct ? mostExpensive : null };
 }
 
 /** @template {Candidate[] | null} T @param {T} candidates @returns {T} */
@@ -63,11 +63,11 @@ function negated(candidates) {
 }
 
 /** @param {Candidate[]} periods */
-function total(periods) {
+function totalPrice(periods) {
   return periods.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and the seconds that a device runs in it */
+/** @typedef {{period: import("./periods.js").Period, seconds: number}} Slice  a period with a price, and the seconds that a device runs in it */
 /**
  * @typedef {{mean: number, range: [number, number] | null, isAllForecast: boolean, euros: number}} Cost
  *   the mean price and its likely range in the reader's unit, and the cost in euros, rounded to the cent. If all prices
@@ -79,17 +79,17 @@ function total(periods) {
  * forecast, returns null.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
- * @returns {Part[] | null}
+ * @returns {Slice[] | null}
  */
-export function partsOf(periods, from, duration, step) {
-  /** @type {Part[]} */
-  const parts = [];
+export function slicesOf(periods, from, duration, step) {
+  /** @type {Slice[]} */
+  const slices = [];
   for (let ts = floorTo(from, step); ts < from + duration; ts += step) {
     const period = periods.get(ts);
     if (!period || (period.settled === null && !period.forecast)) return null;
-    parts.push({ period, seconds: Math.min(ts + step, from + duration) - Math.max(ts, from) });
+    slices.push({ period, seconds: Math.min(ts + step, from + duration) - Math.max(ts, from) });
   }
-  return parts;
+  return slices;
 }
 
 /**
@@ -100,23 +100,23 @@ export function partsOf(periods, from, duration, step) {
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * Returns the mean price of the parts, and the cost of an energy that is used evenly in them. The likely range of the
+ * Returns the mean price of the slices, and the cost of an energy that is used evenly in them. The likely range of the
  * mean price takes into account that the errors of several forecasts partly cancel out.
- * @param {Part[]} parts in the order of time
+ * @param {Slice[]} slices in the order of time
  * @param {number} kwh
  * @param {number} eurosPerKwh a price of 1 in the reader's unit, in euros per kWh
  * @returns {Cost}
  */
-export function costOf(parts, kwh, eurosPerKwh) {
-  const all = parts.reduce((sum, { seconds }) => sum + seconds, 0);
-  const mean = parts.reduce((sum, { period, seconds }) => sum + (priceOf(period) ?? NaN) * seconds, 0) / all;
-  const ahead = parts.filter(({ period }) => period.settled === null);
+export function costOf(slices, kwh, eurosPerKwh) {
+  const all = slices.reduce((sum, { seconds }) => sum + seconds, 0);
+  const mean = slices.reduce((sum, { period, seconds }) => sum + (priceOf(period) ?? NaN) * seconds, 0) / all;
+  const ahead = slices.filter(({ period }) => period.settled === null);
   const away = (/** @type {0 | 2} */ bound) =>
-    joint(ahead.map(({ period: { ts, forecast }, seconds }) => [ts, forecast ? (Math.abs(forecast[bound] - forecast[1]) * seconds) / all : NaN]));
+    jointDistance(ahead.map(({ period: { ts, forecast }, seconds }) => [ts, forecast ? (Math.abs(forecast[bound] - forecast[1]) * seconds) / all : NaN]));
   return {
     mean,
     range: ahead.length ? [mean - away(0), mean + away(2)] : null,
-    isAllForecast: ahead.length === parts.length,
+    isAllForecast: ahead.length === slices.length,
     euros: Math.round(mean * eurosPerKwh * kwh * 100) / 100,
   };
 }
@@ -125,7 +125,7 @@ export function costOf(parts, kwh, eurosPerKwh) {
  * Returns the distance from a sum's median to its p10 or p90. `away` is the same distance for one part of the sum.
  * @param {[ts: number, away: number][]} parts
  */
-function joint(parts) {
-  const together = (/** @type {number} */ apart) => CORRELATION.reduce((sum, [share, reach]) => sum + share * Math.exp(-Math.abs(apart) / reach), 0);
-  return Math.sqrt(parts.reduce((sum, [ts, away]) => sum + parts.reduce((row, [other, too]) => row + away * too * together(ts - other), 0), 0));
+function jointDistance(parts) {
+  const correlation = (/** @type {number} */ gap) => CORRELATION.reduce((sum, [share, reach]) => sum + share * Math.exp(-Math.abs(gap) / reach), 0);
+  return Math.sqrt(parts.reduce((sum, [ts, away]) => sum + parts.reduce((row, [other, too]) => row + away * too * correlation(ts - other), 0), 0));
 }

@@ -13,7 +13,7 @@ const surchargeStep = (surcharge, ts) => surcharge.findLast(([since]) => since <
  * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
  * @returns {(eurMwh: number, ts: number) => number}
  */
-export function amountsIn(unit, rates, surcharge = []) {
+export function amountConverter(unit, rates, surcharge = []) {
   const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surchargeStep(surcharge, ts)?.[1] ?? 0);
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
   if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
@@ -46,7 +46,7 @@ export class Wording extends Clock {
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.surcharge = data.surcharge ?? [];
-    this.amount = amountsIn(data.unit, data.vat, this.surcharge);
+    this.amount = amountConverter(data.unit, data.vat, this.surcharge);
     this.scale = data.scale;
     this.texts = data.texts;
     this.plurals = new Intl.PluralRules(data.lang);
@@ -57,23 +57,23 @@ export class Wording extends Clock {
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
-    return text.replace(/\{(\w+)\}/g, (_, name) => (typeof gaps[name] === "number" ? this.brief(gaps[name]) : gaps[name]));
+    return text.replace(/\{(\w+)\}/g, (_, name) => (typeof gaps[name] === "number" ? this.briefNumber(gaps[name]) : gaps[name]));
   }
 
   /** @param {number} value */
-  price(value, decimals = 2) {
+  priceText(value, decimals = 2) {
     const written = value.toFixed(decimals).replace(/^-(0[.,]?0*)$/, "$1");
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
   /** Writes a published price with two decimals, and a forecast as "about" a whole number. @param {number} value @param {boolean} isForecast */
-  told(value, isForecast) {
-    return isForecast ? this.say("about", { price: this.price(value, 0) }) : this.price(value);
+  priceWithAbout(value, isForecast) {
+    return isForecast ? this.say("about", { price: this.priceText(value, 0) }) : this.priceText(value);
   }
 
   /** Writes a sum in euros. If the sum is a forecast, adds "about". @param {number} value @param {boolean} isForecast */
-  euros(value, isForecast) {
-    return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
+  eurosText(value, isForecast) {
+    return isForecast ? this.say("about", { price: this.priceText(value) }) : this.priceText(value);
   }
 
   /** The colour of a price on the scale of the last 30 days. Prices below zero have their own colour. @param {number} value */
@@ -82,32 +82,32 @@ export class Wording extends Clock {
   }
 
   /** Writes a number with at most two decimals, without trailing zeros. @param {number} value */
-  brief(value) {
+  briefNumber(value) {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
   /** Writes the range of a forecast. If p10 is negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
-  band([low, , high]) {
-    return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
+  intervalText([low, , high]) {
+    return `${this.priceText(low, 0)}${low < 0 ? " … " : "–"}${this.priceText(high, 0)}`;
   }
 
   /** Writes the time by the reader's clock. If the hour is repeated at the end of summer time, adds the time zone. @param {number} ts */
-  clock(ts) {
+  timeOfDay(ts) {
     const time = this.wall(ts).slice(11);
     return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
   }
 
   /** Writes the day of an instant, as `Texts.short_date` in texts.py does. @param {number} ts */
-  day(ts) {
+  dayText(ts) {
     return this.dayNames(ts)[0];
   }
 
   /** Writes the day of an instant as "today", "tomorrow" or a date. @param {number} ts @param {number} now */
-  dayFrom(ts, now) {
+  relativeDay(ts, now) {
     const day = this.wall(ts).slice(0, 10);
     if (day === this.wall(now).slice(0, 10)) return this.say("days.today");
     const before = new Date(Date.parse(day) - DAY_S * 1000).toISOString().slice(0, 10);
-    return before === this.wall(now).slice(0, 10) ? this.say("days.tomorrow") : this.day(ts);
+    return before === this.wall(now).slice(0, 10) ? this.say("days.tomorrow") : this.dayText(ts);
   }
 
   /** @override @param {number} ts */
@@ -124,20 +124,20 @@ export class Wording extends Clock {
   }
 
   /** @param {import("./chart.js").Span} span */
-  span({ from, to }) {
-    return `${this.clock(from)}–${this.clock(to)}`;
+  timesText({ from, to }) {
+    return `${this.timeOfDay(from)}–${this.timeOfDay(to)}`;
   }
 
   /** Writes a start and an end. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {import("./chart.js").Span} span @param {number} now */
-  spanOverDays(span, now) {
-    const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
-    return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
+  timesOverDays(span, now) {
+    const [first, last] = [span.from, span.to - 1].map((ts) => this.dayInSentence(ts, now));
+    return first === last ? this.timesText(span) : `${this.timeOfDay(span.from)} – ${last} ${this.timeOfDay(span.to)}`;
   }
 
   /** Writes the day of an instant for use within a sentence: "today" and "tomorrow" begin with a small letter. @param {number} ts @param {number} now */
-  dayWithin(ts, now) {
-    const name = this.dayFrom(ts, now);
-    return name === this.day(ts) ? name : name.toLowerCase();
+  dayInSentence(ts, now) {
+    const name = this.relativeDay(ts, now);
+    return name === this.dayText(ts) ? name : name.toLowerCase();
   }
 
   /** Returns whether the shown price at an instant contains the network's night rate. @param {number} ts */
@@ -150,17 +150,17 @@ export class Wording extends Clock {
    * is one.
    * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
-  period(period, span) {
-    const when = `${this.day(span.from)} ${this.span(span)}`;
+  periodTexts(period, span) {
+    const when = `${this.dayText(span.from)} ${this.timesText(span)}`;
     if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: [this.say("unknown")] };
     if (period.settled === null && period.forecast) {
-      const what = [this.say("forecast"), this.say("likely", { band: this.band(period.forecast) })];
-      const price = this.say("about", { price: `${this.price(period.forecast[1], 0)} ${this.unitSymbol}` });
+      const what = [this.say("forecast"), this.say("likely", { band: this.intervalText(period.forecast) })];
+      const price = this.say("about", { price: `${this.priceText(period.forecast[1], 0)} ${this.unitSymbol}` });
       return { when, price, what };
     }
-    const price = `${this.price(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
+    const price = `${this.priceText(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
     if (!period.forecast) return { when, price, what: [this.say("settled")] };
-    const then = this.say("forecastThen", { price: this.price(period.forecast[1], 0), band: this.band(period.forecast) });
+    const then = this.say("forecastThen", { price: this.priceText(period.forecast[1], 0), band: this.intervalText(period.forecast) });
     return { when, price, what: [this.say("settled"), then] };
   }
 }

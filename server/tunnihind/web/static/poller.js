@@ -1,42 +1,42 @@
 // While the page is visible, requests new data every minute and just after the start of each period. Reports whether
 // the server can be reached.
 
-import { chosen } from "./address.js";
+import { choiceOr } from "./address.js";
 import { HOUR_S } from "./periods.js";
 
 const POLL_S = 60;
 const AFTER_THE_PERIOD_S = 2;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
  * `recent` is the number of past days to request. For hours, the API gives at least 2 days. In the last hour of a
  * day with 25 hours, one day doesn't cover all quarters of today. The chart then calls `awaitsPast`.
  */
-const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
-const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
+const HOUR_REQUEST = { url: "api/series", step: HOUR_S, recent: 2 };
+const QUARTER_REQUEST = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
 const ALL_DAYS = 14;
 
 /**
  * @typedef {{
- *   prices: (prices: import("./periods.js").Prices) => void,
- *   page: (page: Document) => void,
- *   reachable: (since: number | null) => void,
- *   period: () => void,
- * }} Listener  `reachable` gets null if the server answers, or else the time of its last answer (ms, device's clock)
+ *   onPrices: (prices: import("./periods.js").Prices) => void,
+ *   onPage: (page: Document) => void,
+ *   onReachable: (since: number | null) => void,
+ *   onPeriod: () => void,
+ * }} Listener  `onReachable` gets null if the server answers, or else the time of its last answer (ms, device's clock)
  */
 
-export class Feed {
+export class Poller {
   /** @param {Listener} listener */
   constructor(listener) {
     this.listener = listener;
     this.tags = { prices: "", page: "" };
-    this.lastHeard = Date.now();
-    this.aheadMs = 0;
-    this.steadyMs = fromSteadyClock();
+    this.lastAnswerMs = Date.now();
+    this.serverAheadMs = 0;
+    this.steadyOffsetMs = steadyClockOffset();
     this.timer = 0;
     this.turn = 0;
-    this.wantsPast = Boolean(chosen("span") || chosen("from"));
+    this.wantsPast = Boolean(choiceOr("span") || choiceOr("from"));
     this.hasPast = false;
     this.isAnswered = true;
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
@@ -45,7 +45,7 @@ export class Feed {
 
   /** The server's time, unix seconds. The server's clock may differ from this device's clock, or show a past day. */
   now() {
-    return (Date.now() + this.aheadMs) / 1000;
+    return (Date.now() + this.serverAheadMs) / 1000;
   }
 
   /** From the first call on, requests the prices of the last 14 days. Returns true while they may still come. */
@@ -62,37 +62,37 @@ export class Feed {
     clearTimeout(this.timer);
     const turn = ++this.turn;
     const { wantsPast } = this;
-    if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
+    if (Math.abs(steadyClockOffset() - this.steadyOffsetMs) > CLOCK_SET_MS) {
       // The device has slept, or its clock was set, so the measured difference to the server's clock is no longer valid.
-      this.steadyMs = fromSteadyClock();
+      this.steadyOffsetMs = steadyClockOffset();
       this.tags.prices = "";
     }
-    const { url, step, recent } = chosen("period") === "quarter" ? QUARTERS : HOURS;
+    const { url, step, recent } = choiceOr("period") === "quarter" ? QUARTER_REQUEST : HOUR_REQUEST;
     // A cached answer may have an old `now`, so the first answer has to come from the server.
-    const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
+    const prices = await this.request("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.parsePrices(JSON.parse(text), step));
     // If `poll` was called again meanwhile, as after a change of an option, only the last call shows its answers.
     if (turn !== this.turn) return;
     this.isAnswered = prices !== null;
     if (prices) this.hasPast = wantsPast;
-    if (prices?.news) this.listener.prices(prices.news);
+    if (prices?.news) this.listener.onPrices(prices.news);
     this.tags.prices = prices?.tag ?? this.tags.prices;
-    const page = prices && (await this.ask("page", `./${location.search}`, "no-cache", pageFrom));
+    const page = prices && (await this.request("page", `./${location.search}`, "no-cache", parsePage));
     if (turn !== this.turn) return;
-    if (page?.news) this.listener.page(page.news);
+    if (page?.news) this.listener.onPage(page.news);
     this.tags.page = page?.tag ?? this.tags.page;
-    if (page) this.lastHeard = Date.now();
-    this.listener.reachable(page ? null : this.lastHeard);
-    this.listener.period();
+    if (page) this.lastAnswerMs = Date.now();
+    this.listener.onReachable(page ? null : this.lastAnswerMs);
+    this.listener.onPeriod();
     const toThePeriod = step - (this.now() % step) + AFTER_THE_PERIOD_S;
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
   /** Reads prices from an answer, and the difference between the clocks. Throws if the answer has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
-  read({ now, actuals, dayAhead, forecast }, step) {
+  parsePrices({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.
     const aheadMs = now * 1000 - Date.now();
-    this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
+    this.serverAheadMs = this.tags.prices ? Math.max(this.serverAheadMs, aheadMs) : aheadMs;
     return { now, step, settled: actuals ?? dayAhead, forecast };
   }
 
@@ -103,9 +103,9 @@ export class Feed {
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}
    */
-  async ask(what, url, cache, read) {
+  async request(what, url, cache, read) {
     try {
-      const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
+      const answer = await fetch(url, { cache, signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (!answer.ok) return null;
       const etag = answer.headers.get("ETag");
       // Some proxies remove the tag. An answer without a tag counts as new.
@@ -118,12 +118,12 @@ export class Feed {
 }
 
 /** The difference in ms between this device's clock and the page's steady clock, which can't be set. */
-function fromSteadyClock() {
+function steadyClockOffset() {
   return Date.now() - performance.now();
 }
 
 /** Parses a page. Throws if the text isn't a page of Tunnihind. @param {string} text */
-function pageFrom(text) {
+function parsePage(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.getElementById("page-data")) throw new TypeError("no page of this server");
   return page;

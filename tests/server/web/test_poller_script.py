@@ -26,23 +26,23 @@ globalThis.fetch = async (url, { cache }) => {
   asked.push(cache);
   return { ok: true, headers: { get: () => etag ?? null }, text: async () => body };
 };
-const { Feed } = await import("FOLDER/feed.js");
+const { Poller } = await import("FOLDER/poller.js");
 const told = [];
 const asked = [];
-const feed = new Feed({
-  prices: ({ settled }) => told.push(["prices", settled.length]),
-  page: ({ text }) => told.push(["page", text]),
-  reachable: (since) => told.push(["reachable", since === null]),
-  period: () => {},
+const poller = new Poller({
+  onPrices: ({ settled }) => told.push(["prices", settled.length]),
+  onPage: ({ text }) => told.push(["page", text]),
+  onReachable: (since) => told.push(["reachable", since === null]),
+  onPeriod: () => {},
 });
-await feed.poll();
+await poller.poll();
 while (answers.prices.length) {
   deviceMs += 60_000 + (jumps.shift() ?? 0) * 1000;
   steadyMs += 60_000;
   if (!waiting) throw new Error("asks no more");
   await waiting();
 }
-console.log(JSON.stringify({ told, now: feed.now(), caches: asked.filter((_, n) => n % 2 === 0) }));
+console.log(JSON.stringify({ told, now: poller.now(), caches: asked.filter((_, n) => n % 2 === 0) }));
 """.replace("FOLDER", STATIC.as_uri())
 
 SERVER_NOW = 1_765_792_800
