@@ -153,7 +153,7 @@ class RateLimited(SourceRefused):
         self.retry_after_s = retry_after_s
 
 
-class RunMissing(SourceError):
+class WeatherRunMissing(SourceError):
     """The source does not have the requested weather run."""
 
 

@@ -271,7 +271,7 @@ def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
     return hours
 
 
-def market_price(eur_mwh: float) -> float:
+def rounded_market_price(eur_mwh: float) -> float:
     """Round a price in EUR/MWh to the 2 decimals that the API serves. Never returns -0.0."""
     return round(eur_mwh, 2) + 0.0
 

@@ -89,13 +89,13 @@ def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
     usual, highest = fmean(past), max(past)
 
     def least(eur_mwh: float) -> float:
-        return show.amount(eur_mwh, view.now)
+        return show.shown_amount(eur_mwh, view.now)
 
     for one in day_outlooks(view.days, view.now, show):
         hours = view.days[one.day]
         if not all(period.ts in prices for period in hours) or all(period.settled is not None for period in hours):
             continue
-        came = {period.ts: show.amount(prices[period.ts], period.ts) for period in hours}
+        came = {period.ts: show.shown_amount(prices[period.ts], period.ts) for period in hours}
         mean, ahead = fmean(came.values()), (one.day - today).days
         apart = max(least(STANDS_OUT_EUR_MWH), STANDS_OUT * abs(mean))
 

@@ -217,15 +217,15 @@ def _snapshot() -> Snapshot:
 def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]]:
     """Return the functions that make the answers, by address."""
     return {
-        FORECAST: snapshot.forecast,
-        QUARTERS: partial(snapshot.quarters, 0),
-        f"{QUARTERS}?days=1": partial(snapshot.quarters, 1),
-        f"{QUARTERS}?days=14": partial(snapshot.quarters, 14),
-        "/api/v1/scenarios": snapshot.scenarios,
-        "/api/series?days=14": partial(snapshot.series, 14),
+        FORECAST: snapshot.forecast_answer,
+        QUARTERS: partial(snapshot.quarters_answer, 0),
+        f"{QUARTERS}?days=1": partial(snapshot.quarters_answer, 1),
+        f"{QUARTERS}?days=14": partial(snapshot.quarters_answer, 14),
+        "/api/v1/scenarios": snapshot.scenarios_answer,
+        "/api/series?days=14": partial(snapshot.series_answer, 14),
         **{
             f"/api/feeds/{reader}{'?resolution=60m' if step_s == HOUR_S else ''}": partial(
-                snapshot.feed, FeedRequest(reader, step_s, "consumer")
+                snapshot.feed_answer, FeedRequest(reader, step_s, "consumer")
             )
             for reader in FEED_FORMATS
             for step_s in (QUARTER_S, HOUR_S)

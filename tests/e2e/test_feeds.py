@@ -14,7 +14,16 @@ from tests.support.machine.shifted_clock import ShiftedClock
 from tests.support.markets.sample_prices import hourly, made_up_quotes, write_prices
 from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes
-from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, floor_hour, iso_utc, market_price
+from tunnihind.market import (
+    ESTONIA,
+    HOUR_S,
+    QUARTER_S,
+    consumer_price,
+    day_end,
+    floor_hour,
+    iso_utc,
+    rounded_market_price,
+)
 
 CHANGE: Final = date(2025, 10, 26)
 """When clocks go back: the Estonian day has 100 quarters."""
@@ -56,7 +65,9 @@ async def test_readers_have_every_quarter_of_a_day_on_which_clocks_change(
     predbat = PredbatRates.read([(await server.get("/api/feeds/octopus")).body.decode()], midnight)
     today = range(midnight, next_midnight, QUARTER_S)
     assert len(today) == quarters
-    assert {ts: evcc.at(ts) for ts in today} == {ts: pytest.approx(market_price(quotes[ts]) / 1000) for ts in today}
+    assert {ts: evcc.at(ts) for ts in today} == {
+        ts: pytest.approx(rounded_market_price(quotes[ts]) / 1000) for ts in today
+    }
     assert min(evcc.rates) == midnight
 
     # The next day's prices come out later: a rehearsal doesn't know them yet.
@@ -90,7 +101,7 @@ async def test_the_real_last_quarter_of_2025_is_its_history_by_quarters_and_by_h
         by_hour_only = [price["ts"] for price in by_quarter if price["hourly"]]
         assert by_hour_only == ([*starts[:4]] if month == 10 else [])
         for price in by_quarter[4 if month == 10 else 0 :]:
-            assert price["eurMwh"] == market_price(quarters[price["ts"]])
+            assert price["eurMwh"] == rounded_market_price(quarters[price["ts"]])
         by_hour = (await server.get(f"/api/v1/history?month=2025-{month}&resolution=60m")).json()["prices"]
         assert [price["ts"] for price in by_hour] == [*starts[::4]]
         for n, price in enumerate(by_hour):
@@ -100,7 +111,7 @@ async def test_the_real_last_quarter_of_2025_is_its_history_by_quarters_and_by_h
     older = (await server.get("/api/v1/history?month=2022-08")).json()["prices"]
     assert len(older) == 31 * 96
     assert {price["hourly"] for price in older} == {True}
-    assert all(price["eurMwh"] == market_price(hours[price["ts"] // HOUR_S * HOUR_S]) for price in older)
+    assert all(price["eurMwh"] == rounded_market_price(hours[price["ts"] // HOUR_S * HOUR_S]) for price in older)
 
 
 BEFORE_PUBLICATION: Final = "2025-12-15T11:50:00Z"
@@ -128,12 +139,14 @@ async def test_before_the_publication_the_forecast_follows_and_then_gives_way_to
         assert max(before.rates) + QUARTER_S == tomorrow + 48 * HOUR_S
         assert all(rate["end"] == following["start"] for rate, following in pairwise(reply.json()))
         settled = quotes["ee"]
-        assert before.at(tomorrow - QUARTER_S) == pytest.approx(market_price(settled[tomorrow - QUARTER_S]) / 1000)
+        assert before.at(tomorrow - QUARTER_S) == pytest.approx(
+            rounded_market_price(settled[tomorrow - QUARTER_S]) / 1000
+        )
 
         def is_settled(reply: Reply) -> bool:
             tariff = EvccTariff.read(reply.body.decode())
             ahead = range(tomorrow, tomorrow + 24 * HOUR_S, QUARTER_S)
-            return all(abs((tariff.at(ts) or 9) - market_price(settled[ts]) / 1000) < 1e-9 for ts in ahead)
+            return all(abs((tariff.at(ts) or 9) - rounded_market_price(settled[ts]) / 1000) < 1e-9 for ts in ahead)
 
         clock.jump(10 * 60)
         after = await server.until("/api/feeds/evcc?price=market", is_settled, say="tomorrow's quarters")

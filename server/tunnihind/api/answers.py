@@ -28,7 +28,7 @@ from tunnihind.market import (
     floor_hour,
     free_until,
     iso_utc,
-    market_price,
+    rounded_market_price,
     vat_rate_at,
 )
 from tunnihind.settings import Settings
@@ -54,7 +54,7 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
     vat = settings.api_vat_rates
     return ForecastResponse(
         **common_fields(data, now, settings),
-        backtest=_backtest(data.hours.backtest),
+        backtest=_rounded_backtest(data.hours.backtest),
         day_ahead=settled_hours(data, now, settings),
         forecast=[
             _forecast_hour(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_forecast(data.hours.run, now, limit)
@@ -83,7 +83,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
         made_at=data.made_at,
         actuals=actuals,
         forecast=past + future,
-        backtest=_backtest(data.hours.backtest),
+        backtest=_rounded_backtest(data.hours.backtest),
         free_until=limit,
         gated=_is_gated(data.hours.run, limit),
         current=next((actual for actual in ahead if actual.ts == current_hour), None),
@@ -105,7 +105,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
     vat = settings.api_vat_rates
     return QuartersResponse(
         **common_fields(data, now, settings),
-        backtest=_backtest(data.at_step(QUARTER_S).backtest),
+        backtest=_rounded_backtest(data.at_step(QUARTER_S).backtest),
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
@@ -161,24 +161,24 @@ def _past_forecast(data: ServedData, start: int, current_hour: int) -> list[tupl
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
-def _backtest(score: BacktestScore | None) -> Backtest | None:
-    if score is None or market_price(score.baseline_mae) == 0:
+def _rounded_backtest(score: BacktestScore | None) -> Backtest | None:
+    if score is None or rounded_market_price(score.baseline_mae) == 0:
         return None
-    mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
+    mae, baseline_mae = rounded_market_price(score.mae), rounded_market_price(score.baseline_mae)
     # The skill is computed from the rounded errors, so that clients can compute the same skill from the answer.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
 
 def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
-    price = market_price(eur_mwh)
+    price = rounded_market_price(eur_mwh)
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
 # With a cache of quarters, an answer of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_CACHED_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
-    price = market_price(eur_mwh)
+    price = rounded_market_price(eur_mwh)
     return DayAheadQuarter(
         ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate), hourly=hourly
     )
@@ -190,7 +190,7 @@ def _forecast_quarter(ts: int, quarter: Percentiles, vat_rate: float) -> Forecas
 
 
 def _series_actual(ts: int, eur_mwh: float, vat_rate: float) -> SeriesActual:
-    price = market_price(eur_mwh)
+    price = rounded_market_price(eur_mwh)
     return SeriesActual(ts=ts, eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
@@ -204,5 +204,5 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 def _percentile_fields(percentiles: Percentiles, vat_rate: float) -> dict[str, float]:
     """Return the percentiles as fields of an answer, in EUR/MWh without VAT and in EUR/kWh with VAT."""
-    market = {name: market_price(price) for name, price in percentiles._asdict().items()}
+    market = {name: rounded_market_price(price) for name, price in percentiles._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -8,7 +8,7 @@ from tunnihind.api.models.prices import EvccRate, OctopusRate, OctopusRates
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_price, vat_rate_at
+from tunnihind.market import Market, VatRates, consumer_price, iso_utc, rounded_market_price, vat_rate_at
 from tunnihind.settings import Settings
 
 type FeedFormat = Literal["evcc", "emhass", "octopus"]
@@ -100,17 +100,19 @@ def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedReques
     while start - feed.step_s in prices:
         start -= feed.step_s
     while start in prices:
-        yield FeedPrice(start, start + feed.step_s, _eur_kwh(prices[start], feed.price_kind, vat_rate_at(vat, start)))
+        yield FeedPrice(
+            start, start + feed.step_s, _price_in_eur_kwh(prices[start], feed.price_kind, vat_rate_at(vat, start))
+        )
         start += feed.step_s
 
 
-def _eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float:
+def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh.
 
     A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT is rounded to 5 decimals,
     which are 2 decimals in EUR/MWh. Negative zero becomes zero.
     """
-    market = market_price(eur_mwh)
+    market = rounded_market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price_kind == "consumer" else round(market / 1000, 5) + 0.0
 
 

@@ -70,14 +70,14 @@ def judge_readiness(
         ready=not reasons,
         now=now,
         settled_age_s=None if settled is None else max(now - settled - HOUR_S, 0),
-        forecast_age_s=_age(data.made_at, now),
-        refresh_age_s=_age(data.last_refresh, now),
+        forecast_age_s=_age_s(data.made_at, now),
+        refresh_age_s=_age_s(data.last_refresh, now),
         reasons=reasons,
         warnings=[warning for warning in warnings if warning not in reasons],
     )
 
 
-def awaits_tomorrow(data: ServedData, now: int) -> bool:
+def lacks_tomorrows_prices(data: ServedData, now: int) -> bool:
     """Return whether settled prices are known, but no price of tomorrow's delivery day or of a later day."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local_time(now).date()
@@ -95,7 +95,7 @@ def not_ready_problem(readiness: Readiness, problems: Problems) -> NotReady:
     return NotReady(**asdict(problem), **asdict(readiness))
 
 
-def _age(instant: int | None, now: int) -> int | None:
+def _age_s(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
 
 

@@ -18,7 +18,7 @@ from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
 from tunnihind.forecast.known import PriceHistory
-from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_price, market_time_unit
+from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
 
 FIRST_MONTH: Final = "2021-01"
 """The first served month."""
@@ -102,7 +102,9 @@ def _history_response(prices: PriceHistory, market: Market, month: Month, resolu
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
     settled, priced_by_hour = prices_within_hours(hours, prices.of(market.zone, step_s))
     items = [
-        HistoryPrice(ts=ts, eur_mwh=market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour)
+        HistoryPrice(
+            ts=ts, eur_mwh=rounded_market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour
+        )
         for ts, price in settled.items()
     ]
     return HistoryResponse(

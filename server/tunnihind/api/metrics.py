@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from tunnihind import __version__
-from tunnihind.api.health import awaits_tomorrow, judge_readiness, publication_is_late
+from tunnihind.api.health import judge_readiness, lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -33,7 +33,7 @@ class ServedDataCollector(Collector):
         yield from _age_metrics(zones_data, now)
         troubles = len([*self._snapshots[0].troubles])
         yield GaugeMetricFamily("tunnihind_troubles", "Reasons other than age for which /readyz fails.", troubles)
-        yield from _version_and_lateness(zones_data, now)
+        yield from _version_and_lateness_metrics(zones_data, now)
         meaning = "Answers on prices and forecasts: `made` anew, or reused from `memory` within the same second."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
         answers.add_metric(("made",), sum(snapshot.answers_made for snapshot in self._snapshots))
@@ -56,7 +56,7 @@ def _age_metrics(zones_data: Iterable[ServedData], now: int) -> Iterator[Metric]
         yield from _unless_empty(family)
 
 
-def _version_and_lateness(zones_data: Sequence[ServedData], now: int) -> Iterator[Metric]:
+def _version_and_lateness_metrics(zones_data: Sequence[ServedData], now: int) -> Iterator[Metric]:
     for data in zones_data[:1]:
         if data.version.isdigit():
             meaning = "Number of the newest served change in the database, the same on all its servers."
@@ -64,7 +64,9 @@ def _version_and_lateness(zones_data: Sequence[ServedData], now: int) -> Iterato
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
     for data in zones_data:
-        late.add_metric((data.market.code,), int(awaits_tomorrow(data, now) and publication_is_late(data.market, now)))
+        late.add_metric(
+            (data.market.code,), int(lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now))
+        )
     yield from _unless_empty(late)
 
 

@@ -57,7 +57,7 @@ def quarters_handler(snapshot: Snapshot) -> Handler:
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = clamped_history_days(_requested_days(request, least=0, default=0), least=0)
-        return reply(request, snapshot.quarters(days, accepted_coding(request)))
+        return reply(request, snapshot.quarters_answer(days, accepted_coding(request)))
 
     return handle
 
@@ -67,7 +67,7 @@ def series_handler(snapshot: Snapshot) -> Handler:
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = clamped_history_days(_requested_days(request, least=MIN_HISTORY_DAYS, default=DEFAULT_HISTORY_DAYS))
-        return reply(request, snapshot.series(days, accepted_coding(request)))
+        return reply(request, snapshot.series_answer(days, accepted_coding(request)))
 
     return handle
 
@@ -88,7 +88,7 @@ def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat
         resolution = chosen_value(request.query, "resolution", RESOLUTIONS)
         wanted = FeedRequest(feed_format, RESOLUTIONS[resolution], chosen_value(request.query, "price", PRICE_KINDS))
         try:
-            return reply(request, snapshot.feed(wanted, accepted_coding(request)))
+            return reply(request, snapshot.feed_answer(wanted, accepted_coding(request)))
         except NoPriceAhead as error:
             return problems.answer(503, f"{error}.", fields={"Retry-After": "60"})
 
@@ -141,7 +141,7 @@ def accuracy_handler(snapshot: Snapshot, scores: ScoreTable, problems: Problems)
         form = chosen_value(request.query, "format", FORMATS)
         issue_days = scores.issue_day_range(optional_value(request.query, "year"))
         if form == "json":
-            return reply(request, snapshot.accuracy(accepted_coding(request)))
+            return reply(request, snapshot.accuracy_answer(accepted_coding(request)))
         return await readers.reply(request, partial(scores.read_answer, issue_days))
 
     return handle

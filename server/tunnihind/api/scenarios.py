@@ -4,7 +4,7 @@ from tunnihind.api.answers import common_fields, settled_hours
 from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.run import SCENARIOS
-from tunnihind.market import HOUR_S, consumer_price, free_until, market_price, vat_rate_at
+from tunnihind.market import HOUR_S, consumer_price, free_until, rounded_market_price, vat_rate_at
 from tunnihind.settings import Settings
 
 
@@ -36,4 +36,4 @@ def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[
     if not served:
         return [], []
     paths = scenarios.eur_mwh[:, served].tolist()
-    return [starts[hour] for hour in served], [[market_price(price) for price in path] for path in paths]
+    return [starts[hour] for hour in served], [[rounded_market_price(price) for price in path] for path in paths]

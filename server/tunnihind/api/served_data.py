@@ -24,7 +24,7 @@ from tunnihind.market import (
     day_start,
     delivery_day,
     floor_hour,
-    market_price,
+    rounded_market_price,
 )
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
@@ -112,7 +112,9 @@ class ServedData:
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
         return (
-            tuple(market_price(bound) for bound in np.quantile(known, _SCALE_LEVELS).tolist()) if known.size > 1 else ()
+            tuple(rounded_market_price(bound) for bound in np.quantile(known, _SCALE_LEVELS).tolist())
+            if known.size > 1
+            else ()
         )
 
     @property
@@ -161,7 +163,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         market=market,
         series=series,
         change_id=store.state.change_id(),
-        scenarios=_scenarios_of(run, store.scenarios.newest(zone)),
+        scenarios=_matching_scenarios(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
         recent_scores=store.scores.windows(zone),
         monthly_scores=store.scores.months(zone),
@@ -170,7 +172,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     )
 
 
-def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
+def _matching_scenarios(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
     """Return `scenarios` if they belong to `run`, and otherwise None."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 

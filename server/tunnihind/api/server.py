@@ -85,7 +85,7 @@ def _handler_with_problems(
         try:
             response = await handler(request)
         except web.HTTPException as error:
-            response = _refusal(problems, error)
+            response = _refusal_answer(problems, error)
         except ParameterError as error:
             response = problems.answer(400, str(error))
         except NotServed as error:
@@ -104,7 +104,7 @@ def _handler_with_problems(
     return handle
 
 
-def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
+def _refusal_answer(problems: Problems, error: web.HTTPException) -> web.Response:
     """Return the problem answer for an error of aiohttp, such as an unknown path or a wrong method."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)

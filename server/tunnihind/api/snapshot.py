@@ -82,27 +82,27 @@ class Snapshot:
         self._data = data
         self._forget_answers()
 
-    def forecast(self, coding: Coding) -> Representation:
+    def forecast_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError."""
         return self._current_answer("forecast", coding, forecast_response)
 
-    def quarters(self, days: int, coding: Coding) -> Representation:
+    def quarters_answer(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history. Raises StoreError."""
         return self._current_answer(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
-    def scenarios(self, coding: Coding) -> Representation:
+    def scenarios_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError."""
         return self._current_answer("scenarios", coding, scenarios_response)
 
-    def series(self, days: int, coding: Coding) -> Representation:
+    def series_answer(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series` with 2 to 14 `days` of history. Raises StoreError."""
         return self._current_answer(days, coding, partial(series_response, days=days))
 
-    def feed(self, feed: FeedRequest, coding: Coding) -> Representation:
+    def feed_answer(self, feed: FeedRequest, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError, NoPriceAhead."""
         return self._current_answer(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
-    def accuracy(self, coding: Coding) -> Representation:
+    def accuracy_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError."""
         return self._current_answer("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 

@@ -47,7 +47,7 @@ def draw_picture(report: BacktestReport, title: str) -> Figure:
     """Draw three panels by days ahead: the reliability, the errors, and the widths of the intervals."""
     with mpl.rc_context(_PICTURE_STYLE):
         figure = Figure(figsize=_SIZE_IN)
-        figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
+        figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary_text(report)}")
         axes = figure.subplot_mosaic([["reliability", "errors"], ["reliability", "widths"]], height_ratios=[3, 1])
         _draw_reliability(axes["reliability"], report)
         _draw_errors(axes["errors"], report)
@@ -120,7 +120,7 @@ def _mean_errors(report: BacktestReport) -> dict[str, list[float]]:
     }
 
 
-def _summary(report: BacktestReport) -> str:
+def _summary_text(report: BacktestReport) -> str:
     overall = report.overall
     inside = f"{overall.n:,} prices: {100 * overall.coverage80:.1f}% of them inside p10 to p90 (nominal 80%)"
     if math.isnan(overall.skill):
@@ -140,4 +140,4 @@ def _description(report: BacktestReport) -> str:
         f"{'unknown' if math.isnan(mean) else f'{mean:.1f}'}; band {scores.width:.0f} wide."
         for (lead, scores), (low, middle, high), (model, weekly, mean) in rows
     ]
-    return " ".join([_summary(report), *lines])
+    return " ".join([_summary_text(report), *lines])

@@ -99,17 +99,17 @@ def _decision_table(decisions: Decisions) -> Table:
         table.add_row(
             str(lead),
             str(naive.n),
-            *(_number(plans[hours].share, 3) for hours in PLAN_HOURS),
-            *(_number(share, 3) for share in (naive.baseline_share, naive.seven_day_mean_share)),
-            *(_number(boiler_eur_a_year(saved), 0) for saved in (boiler.forecast, boiler.baseline, boiler.ideal)),
+            *(_number_text(plans[hours].share, 3) for hours in PLAN_HOURS),
+            *(_number_text(share, 3) for share in (naive.baseline_share, naive.seven_day_mean_share)),
+            *(_number_text(boiler_eur_a_year(saved), 0) for saved in (boiler.forecast, boiler.baseline, boiler.ideal)),
         )
     week = decisions.week
-    shares = {WEEK_PLAN_HOURS: _number(week.share, 3)}
+    shares = {WEEK_PLAN_HOURS: _number_text(week.share, 3)}
     table.add_row(
         "week",
         str(week.n),
         *(shares.get(hours, "") for hours in PLAN_HOURS),
-        *(_number(share, 3) for share in (week.baseline_share, week.seven_day_mean_share)),
+        *(_number_text(share, 3) for share in (week.baseline_share, week.seven_day_mean_share)),
     )
     return table
 
@@ -128,7 +128,7 @@ def _score_cells(scores: Scores) -> list[str]:
         str(scores.n),
         f"{scores.mae:.2f}",
         f"{scores.baseline_mae:.2f}",
-        *(_number(share, 3) for share in shares),
+        *(_number_text(share, 3) for share in shares),
         f"{scores.pinball:.2f}",
         f"{scores.winkler80:.1f}",
         f"{scores.width:.1f}",
@@ -138,16 +138,20 @@ def _score_cells(scores: Scores) -> list[str]:
 def _test_cells(scores: Scores, *comparisons: Comparison) -> list[str]:
     cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
     for comparison in comparisons:
-        cells += [_number(comparison.benchmark_mae, 2), _number(comparison.test.t, 2), _p_value(comparison.test.p)]
+        cells += [
+            _number_text(comparison.benchmark_mae, 2),
+            _number_text(comparison.test.t, 2),
+            _p_value(comparison.test.p),
+        ]
     return cells
 
 
-def _number(value: float, decimals: int) -> str:
+def _number_text(value: float, decimals: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def _p_value(p: float) -> str:
-    return f"<{_SMALL_P}" if p < _SMALL_P else _number(p, 3)
+    return f"<{_SMALL_P}" if p < _SMALL_P else _number_text(p, 3)
 
 
 def _scores_by_label(scores: Mapping[int, Scores] | Mapping[str, Scores]) -> dict[str, Any]:
@@ -175,7 +179,7 @@ def _decisions_document(decisions: Decisions) -> dict[str, Any]:
                 "plans": {str(hours): _plans_document(scores) for hours, scores in plans.items()},
                 "boilerEurAYear": {
                     name: _none_if_nan(boiler_eur_a_year(saved))
-                    for name, saved in _savings(plans[BOILER_HOURS]).items()
+                    for name, saved in _mean_savings(plans[BOILER_HOURS]).items()
                 },
             }
             for lead, plans in decisions.by_days_ahead.items()
@@ -190,11 +194,11 @@ def _plans_document(scores: PlanScores) -> dict[str, Any]:
         "baselineShare": scores.baseline_share,
         "sevenDayMeanShare": scores.seven_day_mean_share,
     }
-    saved = {f"{name}Saving": saved for name, saved in _savings(scores).items()}
+    saved = {f"{name}Saving": saved for name, saved in _mean_savings(scores).items()}
     return {"n": scores.n, **{name: _none_if_nan(value) for name, value in (shares | saved).items()}}
 
 
-def _savings(scores: PlanScores) -> dict[str, float]:
+def _mean_savings(scores: PlanScores) -> dict[str, float]:
     """Map the name of each forecast to the mean saving of its plans in EUR/MWh. `ideal` is perfect foresight."""
     return {
         "forecast": scores.forecast,

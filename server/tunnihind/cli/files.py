@@ -53,7 +53,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
         added = sum(parts, Added())
     click.echo(f"{file.name}: {found.row_count} rows read, {found.price_count} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
-    click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cells} empty cells")
+    click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cell_count} empty cells")
 
 
 @import_.command("covariates")
@@ -71,7 +71,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
         added = store.covariates.add(found.series)
     click.echo(f"{file.name}: {found.row_count} rows read, {found.value_count} values in them")
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
-    click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cells} empty cells")
+    click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cell_count} empty cells")
     if found.late_count:
         click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour")
     if unknown := unknown_names(found.series):

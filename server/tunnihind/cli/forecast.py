@@ -32,7 +32,7 @@ def run_rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 
-def hours_table(run: Run) -> RenderableType:
+def run_table(run: Run) -> RenderableType:
     """Return a table of a run's hours in local time. Each row shows the percentiles as numbers and as a drawing."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
@@ -86,7 +86,7 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     if json:
         click.echo(dumps(run_document(run)))
         return
-    Console().print(hours_table(run))
+    Console().print(run_table(run))
     for line in origin_lines(run):
         click.echo(line)
 

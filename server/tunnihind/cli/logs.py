@@ -27,7 +27,7 @@ _ACCESS_FIELDS: Final = {
 
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error. `level` is `debug`, `info`, `warning` or `error`, and `style` is `text` or `json`."""
-    handler = _handler(style)
+    handler = _log_handler(style)
     handler.addFilter(request_id.add_id_to)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
@@ -37,7 +37,7 @@ def set_up_logging(level: str, style: str) -> None:
         logging.getLogger(worried).setLevel(logging.ERROR)
 
 
-def _handler(style: str) -> logging.Handler:
+def _log_handler(style: str) -> logging.Handler:
     if style == "text" and STDERR.is_terminal:
         rich = RichHandler(console=STDERR, show_path=False, log_time_format="%H:%M:%S")
         rich.setFormatter(TextFormatter("%(message)s"))
@@ -52,7 +52,7 @@ class TextFormatter(logging.Formatter):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(_shortened(line, LONGEST_LINE) for line in super().format(record).splitlines())
+        return "\n".join(_shortened_text(line, LONGEST_LINE) for line in super().format(record).splitlines())
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -87,10 +87,12 @@ class JsonFormatter(logging.Formatter):
             longest = max(line, key=lambda name: len(str(line[name])))
             # A traceback is cut at its start, because its last lines are the most useful ones.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
-            line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _shortened(line[longest], kept)
+            line[longest] = (
+                "…" + line[longest][-kept:] if longest == "traceback" else _shortened_text(line[longest], kept)
+            )
             text = json.dumps(line, ensure_ascii=False)
         return text
 
 
-def _shortened(text: str, longest: int) -> str:
+def _shortened_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -32,7 +32,7 @@ _COMMANDS: Final = {
 """The module and function of each command, as text, because importing all modules would take a second."""
 
 
-class _Commands(click.Group):
+class _CommandGroup(click.Group):
     """Imports a command's module when the command is needed. Shows Tunnihind's own errors without a traceback."""
 
     @override
@@ -63,7 +63,7 @@ class _Commands(click.Group):
             raise click.ClickException(str(error)) from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tunnihind", message="%(prog)s %(version)s")
 def main() -> None:
     """Electricity prices of Estonia, Latvia, Lithuania and Finland, with a probabilistic forecast."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.files.table import Table, open_table
+from tunnihind.files.table import CsvTable, open_table
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S
 
@@ -35,7 +35,7 @@ class CovariateFile:
     row_count: int
     value_count: int
     late_count: int
-    empty_cells: int
+    empty_cell_count: int
     series: Mapping[str, Sequence[IssuedSeries]]
 
 
@@ -51,7 +51,7 @@ def read_covariates(path: Path) -> CovariateFile:
     return CovariateFile(rows, rows * len(names) - empty, late, empty, series)
 
 
-def _covariate_names(table: Table) -> list[str]:
+def _covariate_names(table: CsvTable) -> list[str]:
     for column in (_ISSUED, _TARGET):
         if column not in table.columns:
             raise table.header_error(column, "the column is missing")
@@ -66,7 +66,7 @@ def _covariate_names(table: Table) -> list[str]:
     return names
 
 
-def _read_values(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
+def _read_values(table: CsvTable, names: Sequence[str]) -> tuple[int, int, _Values]:
     rows = empty = 0
     values: _Values = defaultdict(dict)
     for row in table.rows():

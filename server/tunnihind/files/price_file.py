@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.errors import ImportFileError
-from tunnihind.files.table import Row, Table, open_table
+from tunnihind.files.table import CsvRow, CsvTable, open_table
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.market import (
     HARMONISED_LIMITS,
@@ -55,7 +55,7 @@ class PriceFile:
         return int(np.isfinite(self.eur_mwh).sum())
 
     @property
-    def empty_cells(self) -> int:
+    def empty_cell_count(self) -> int:
         """The number of empty cells."""
         return self.eur_mwh.size - self.price_count
 
@@ -81,7 +81,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
         zones = _zone_columns(table)
         lines, starts, cells = array("q"), array("q"), array("d")
         for row in table.rows():
-            cells.extend(_price(row, zone, limits) for zone in zones)
+            cells.extend(_cell_price(row, zone, limits) for zone in zones)
             starts.append(row.instant(_TS))
             lines.append(row.line)
     ts = np.frombuffer(starts, np.int64)
@@ -97,7 +97,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
     return PriceFile(zones, ts, step_s, np.frombuffer(cells, np.float64).reshape(-1, len(zones))[order])
 
 
-def _zone_columns(table: Table) -> tuple[Zone, ...]:
+def _zone_columns(table: CsvTable) -> tuple[Zone, ...]:
     for column in table.columns:
         if column != _TS and column not in ZONES:
             raise table.header_error(column, f"not a known column; expected ts and any of {', '.join(ZONES)}")
@@ -109,7 +109,7 @@ def _zone_columns(table: Table) -> tuple[Zone, ...]:
     return zones
 
 
-def _price(row: Row, zone: Zone, limits: PriceLimits) -> float:
+def _cell_price(row: CsvRow, zone: Zone, limits: PriceLimits) -> float:
     """Return a zone's price in a row, or NaN if the cell is empty. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:

@@ -22,7 +22,7 @@ _LATEST_TS: Final = 4_102_444_800
 """2100-01-01."""
 
 
-class Row:
+class CsvRow:
     """One line of a CSV file, whose cells are read by the name of their column."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
@@ -70,7 +70,7 @@ class Row:
         return ImportFileError(self._file, self.line, column, problem)
 
 
-class Table:
+class CsvTable:
     """An open CSV file with its columns and rows."""
 
     def __init__(self, file: str, lines: Iterable[bytes]) -> None:
@@ -79,9 +79,9 @@ class Table:
         # Lines are decoded one by one, so that an error about an invalid byte can name the line.
         self._reader = csv.reader(iterdecode(lines, "utf-8-sig"), strict=True)
         self._lines = self._read_lines()
-        self.columns = self._header()
+        self.columns = self._read_header()
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[CsvRow]:
         """Yield the rows, without blank lines. Raises ImportFileError."""
         for cells in self._lines:
             if not cells:
@@ -90,13 +90,13 @@ class Table:
             if len(cells) != len(self.columns):
                 problem = f"the line has {len(cells)} cells, the header {len(self.columns)}"
                 raise ImportFileError(self.file, line, self.columns[0], problem)
-            yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
+            yield CsvRow(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def header_error(self, column: str, problem: str) -> ImportFileError:
         """Return an error that names the file, the column, and the file's first line."""
         return ImportFileError(self.file, 1, column, problem)
 
-    def _header(self) -> list[str]:
+    def _read_header(self) -> list[str]:
         columns = [name.strip().lower() for name in next(self._lines, [])]
         if not columns:
             raise self.header_error("1", "the first line is empty; it must name the columns")
@@ -121,14 +121,14 @@ class Table:
 
 
 @contextmanager
-def open_table(path: Path) -> Iterator[Table]:
+def open_table(path: Path) -> Iterator[CsvTable]:
     """Open a CSV file, plain or gzipped. Raises ImportFileError if this fails, or if the header is invalid."""
     try:
         stream = _open_stream(path)
     except OSError as error:
         raise ImportFileError(path.name, 1, "1", f"the file can't be opened: {error.strerror}") from error
     with stream:
-        yield Table(path.name, stream)
+        yield CsvTable(path.name, stream)
 
 
 def _open_stream(path: Path) -> BufferedReader | gzip.GzipFile:

@@ -157,7 +157,7 @@ class PriceIngest:
 
         If `round_` is over, settle the prices at once. Raises SourceError, StoreError.
         """
-        answer = PriceAnswer(source.name, await source.prices(round_.first, round_.last))
+        answer = PriceAnswer(source.name, await source.fetch_sheets(round_.first, round_.last))
         async with self._one_at_a_time:
             round_.answers[source.name] = answer
             if round_.is_over:

@@ -115,9 +115,9 @@ def _resource_handlers(
         snapshot.market, zone.read_prices, zone.are_confirmed, clock, may_cache_for_ever=mode == "live"
     )
     return {
-        "/api/v1/forecast": routes.handler_without_query(snapshot.forecast, problems),
+        "/api/v1/forecast": routes.handler_without_query(snapshot.forecast_answer, problems),
         "/api/v1/quarters": routes.quarters_handler(snapshot),
-        "/api/v1/scenarios": routes.handler_without_query(snapshot.scenarios, problems),
+        "/api/v1/scenarios": routes.handler_without_query(snapshot.scenarios_answer, problems),
         "/api/series": routes.series_handler(snapshot),
         "/api/v1/accuracy": routes.accuracy_handler(
             snapshot, ScoreTable(snapshot.market, zone.read_scores, clock), problems

@@ -10,7 +10,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def run_in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """While this context is open, run `work` as a task. An error in `work` is logged, and the server continues."""
     task = asyncio.create_task(work)
     task.add_done_callback(log_error)

@@ -80,7 +80,7 @@ async def _check_prices(source: PriceSource, now: int, markets: Sequence[Market]
         faults = [fault for day in days for fault in _price_faults(sheets, day, market)]
         return "; ".join(_price_reach(sheets, markets)), tuple(faults)
 
-    return await _check_answer(source.name, partial(source.prices, today, tomorrow), examine)
+    return await _check_answer(source.name, partial(source.fetch_sheets, today, tomorrow), examine)
 
 
 def _price_reach(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _covariate_reach(
     series: Sequence[IssuedSeries], market: Market, *, least_until: int
 ) -> tuple[str, tuple[str, ...]]:
     """Return words that say when the known values end, and the faults. An end at or before `least_until` is a fault."""
-    ends = [_values_until(one) for one in series]
+    ends = [_last_value_end(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
         return "no values", ("there is no value in it",)
@@ -141,7 +141,7 @@ def _covariate_reach(
     return reach, () if until > least_until else ("it ends before now",)
 
 
-def _values_until(series: IssuedSeries) -> int | None:
+def _last_value_end(series: IssuedSeries) -> int | None:
     known = [place for place, value in enumerate(series.values) if not math.isnan(value)]
     return series.start_ts + (known[-1] + 1) * HOUR_S if known else None
 

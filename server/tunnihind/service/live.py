@@ -17,12 +17,12 @@ from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.pipeline.schedule import Job
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 from tunnihind.service.observing import Progress, ServerObserver
 from tunnihind.service.opening import open_to_write, wait_for_store
 from tunnihind.service.operator_metrics import LeaseCollector
 from tunnihind.service.pipeline_runner import PipelineRunner
-from tunnihind.service.rehearsal import backcast_instants
+from tunnihind.service.rehearsal import daily_issue_instants
 from tunnihind.service.replica import open_store_site
 from tunnihind.service.site import wait_until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -67,7 +67,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
                 pipeline = _make_pipeline(settings, store, sources, modeller, clock, observer)
                 runner = PipelineRunner(store, pipeline, clock, updater.troubles, on_change=updater.report_store_change)
                 metrics.add_collectors(LeaseCollector(runner))
-                async with background(runner.run()):
+                async with run_in_background(runner.run()):
                     await wait_until_stopped(stopping)
 
 
@@ -89,7 +89,9 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
                 observer = ServerObserver(metrics, progress)
                 async with process_modeller(url) as modeller:
                     pipeline = _make_pipeline(settings, store, demo_sources(clock), modeller, clock, observer)
-                    async with background(_run_demo_pipeline(settings, store, pipeline, modeller, clock, updater)):
+                    async with run_in_background(
+                        _run_demo_pipeline(settings, store, pipeline, modeller, clock, updater)
+                    ):
                         await wait_until_stopped(stopping)
 
 
@@ -105,7 +107,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
-                background(_keep_lease(lease, clock)),
+                run_in_background(_keep_lease(lease, clock)),
             ):
                 sources = configured_sources(settings, session, clock)
                 return await _make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
@@ -142,7 +144,7 @@ async def _run_demo_pipeline(
     # Scores take minutes, so they are made only after the demo shows forecasts of past days.
     await pipeline.catch_up(updater.report_store_change, without={Job.SCORES})
     for market in settings.markets:
-        for instant in backcast_instants(int(clock.now())):
+        for instant in daily_issue_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
             # Scenarios are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())

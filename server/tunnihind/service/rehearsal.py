@@ -58,7 +58,7 @@ class Rehearsal:
         """
         return Runs.made_by(self.forecaster, self.archive.as_of(at))
 
-    def weather(self, at: int) -> RegionWeather | None:
+    def weather_at(self, at: int) -> RegionWeather | None:
         """Return the forecast of wind and sun known at `at` (see `RegionWeather.of`), or None if there is none."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
@@ -93,13 +93,13 @@ class Rehearsal:
 def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
     """Make the daily runs that the store lacks, so that answers contain past forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
-    for at in backcast_instants(instant):
+    for at in daily_issue_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
         if runs is not None:
             yield runs
 
 
-def backcast_instants(instant: int) -> Iterator[int]:
+def daily_issue_instants(instant: int) -> Iterator[int]:
     """Yield the daily issues (09:00 UTC) from 15 UTC days before `instant` up to `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(_BACKCAST_DAYS + 1, -1, -1):

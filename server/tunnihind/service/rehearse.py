@@ -12,7 +12,7 @@ from tunnihind.clock import Clock, RehearsalClock
 from tunnihind.forecast.run import Runs
 from tunnihind.market import floor_hour, iso_utc
 from tunnihind.service.application import ServedZone
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.settings import Settings
@@ -41,7 +41,7 @@ class RehearsedZone:
             return
         runs = await asyncio.to_thread(self._rehearsal.make_runs, now)
         self._runs = self._runs if runs is None else (*self._runs, runs)
-        self.page_context = PageContext(self._rehearsal.weather(now))
+        self.page_context = PageContext(self._rehearsal.weather_at(now))
         self.snapshot.replace_data(self._rehearsal.served_data(now, self._runs))
         self._updated_for = seen
 
@@ -68,7 +68,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             pipeline_expected=False,
             mode="rehearsal",
         )
-        async with site as stopping, background(_update_zones(rehearsed_zones, clock)):
+        async with site as stopping, run_in_background(_update_zones(rehearsed_zones, clock)):
             await wait_until_stopped(stopping)
 
 

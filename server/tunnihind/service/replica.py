@@ -15,7 +15,7 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.service.application import ServedZone
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 from tunnihind.service.opening import open_replica_store, wait_for_store
 from tunnihind.service.operator_metrics import ConnectionsCollector, LagCollector, LeaseCollector
 from tunnihind.service.site import open_site, wait_until_stopped
@@ -83,6 +83,6 @@ async def open_store_site(
             pipeline_expected=with_pipeline,
             mode=mode,
         ) as stopping,
-        background(updater.run()),
+        run_in_background(updater.run()),
     ):
         yield updater, metrics, stopping

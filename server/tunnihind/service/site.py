@@ -18,8 +18,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.application import SERVICE_NAME, ServedZone, create_app, zone_instance_id
-from tunnihind.service.background import background
-from tunnihind.service.systemd import READY, STOPPING, feed_watchdog, notify
+from tunnihind.service.background import run_in_background
+from tunnihind.service.systemd import READY, STOPPING, feed_watchdog, notify_manager
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ async def open_site(
     )
     await runner.setup()
     try:
-        await _listen(runner, settings)
+        await _listen_on_port(runner, settings)
         _LOG.info("answering at %s", settings.base_url)
         if settings.full_horizon and not settings.is_private:
             _LOG.warning(
@@ -77,17 +77,17 @@ async def open_site(
                 settings.base_url,
             )
         announcing = (
-            background(announce(name, zone_instance_id(instance_id, settings.market), runner.addresses, clock))
+            run_in_background(announce(name, zone_instance_id(instance_id, settings.market), runner.addresses, clock))
             if settings.announce and instance_id is not None
             else nullcontext()
         )
-        async with background(feed_watchdog(zones[0].snapshot.troubles, clock)):
-            notify(READY)
+        async with run_in_background(feed_watchdog(zones[0].snapshot.troubles, clock)):
+            notify_manager(READY)
             async with announcing:
                 yield stopping
             # Without a stop signal, only the temporary site of `opening.wait_for_store` ends, and the server continues.
             if stopping.is_set():
-                notify(STOPPING)
+                notify_manager(STOPPING)
                 if settings.drain_seconds:
                     await _drain(settings.drain_seconds)
     finally:
@@ -137,7 +137,7 @@ async def _drain(seconds: float) -> None:
             await wait_until_stopped(asyncio.Event())
 
 
-async def _listen(runner: Runner, settings: Settings) -> None:
+async def _listen_on_port(runner: Runner, settings: Settings) -> None:
     try:
         await web.TCPSite(runner, settings.host, settings.port).start()
     except OSError as error:

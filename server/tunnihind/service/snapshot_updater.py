@@ -16,12 +16,12 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
 from tunnihind.forecast.scoring.weather_scores import MEMORY_S, VariableScores, scored_names, weather_scores
 from tunnihind.market import Market, Zone, floor_hour
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_names, wind_names
+from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_covariate_names, wind_covariate_names
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class SnapshotUpdater:
 
     async def run(self) -> None:
         """Update the snapshots until this task is cancelled."""
-        async with background(self._listen()):
+        async with run_in_background(self._listen_for_changes()):
             while True:
                 self._changed.clear()
                 await self.refresh()
@@ -144,7 +144,7 @@ class SnapshotUpdater:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
         return CHECK_STORE_EVERY_S if self._is_notified else CHECK_STORE_OFTEN_S
 
-    async def _listen(self) -> None:
+    async def _listen_for_changes(self) -> None:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
         while self._store.database.system.announces_changes:
             try:
@@ -190,7 +190,7 @@ class SnapshotUpdater:
 
         Reading the scores of the weather forecasts takes 0.1 s, so scores in memory are kept until the hour changes.
         """
-        context = replace(context, weather=read_weather(self._store, market, now))
+        context = replace(context, weather=read_region_weather(self._store, market, now))
         if not context.weather_scores or self._shown is None or seen.hour != self._shown.hour:
             context = replace(context, weather_scores=read_weather_scores(self._store, market, now))
         return context
@@ -222,10 +222,10 @@ class SnapshotUpdater:
             self.troubles.warnings.pop(about, None)
 
 
-def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
+def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
     """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
-    names = (*wind_names(market), *sun_names(market))
+    names = (*wind_covariate_names(market), *sun_covariate_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until)
 
 

@@ -13,7 +13,7 @@ STOPPING: Final = "STOPPING=1"
 _ALIVE: Final = "WATCHDOG=1"
 
 
-def notify(state: str) -> None:
+def notify_manager(state: str) -> None:
     """Send a state to the service manager. Without the environment variable `NOTIFY_SOCKET`, do nothing."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
@@ -33,5 +33,5 @@ async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
         return
     while True:
         if not troubles.stuck:
-            notify(_ALIVE)
+            notify_manager(_ALIVE)
         await clock.sleep(int(wait_us) / 1e6 / 2)

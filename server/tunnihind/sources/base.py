@@ -42,7 +42,7 @@ class PriceSource(Protocol):
 
     name: str
 
-    async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
         If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or a day are

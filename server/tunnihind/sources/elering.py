@@ -36,7 +36,7 @@ _YEAR_2100: Final = 4_102_444_800
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
-class _Row(Struct):
+class _PriceRow(Struct):
     timestamp: _UnixSeconds
     price: float
 
@@ -71,9 +71,9 @@ class _PriceAnswer(Struct):
 
 
 _ANSWER_DECODER: Final = Decoder(_PriceAnswer)
-_ROWS_DECODER: Final = Decoder(tuple[_Row, ...])
+_ROWS_DECODER: Final = Decoder(tuple[_PriceRow, ...])
 _RAW_ROWS_DECODER: Final = Decoder(tuple[Raw, ...])
-_ROW_DECODER: Final = Decoder(_Row)
+_ROW_DECODER: Final = Decoder(_PriceRow)
 _ROW_TIME_DECODER: Final = Decoder(_RowTime)
 
 
@@ -86,20 +86,20 @@ class EleringPrices:
         self._upstream = Upstream(session, self.name, policy=_POLICY, clock=clock)
         self._url = f"{base_url.rstrip('/')}/nps/price"
 
-    async def prices(self, first: date, last: date) -> list[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
         sheets = []
         for start, end in day_ranges(first, last, _MAX_DAYS):
             # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
-            zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
+            zones = await self._upstream.get(self._url, params, lambda answer: parse_zone_rows(answer.body))
             for zone, rows in zones.items():
                 readable = day_sheets(self.name, zone, rows.quotes, start, end)
                 sheets += sheets_with_faults(readable, rows.faults, self.name, zone, start, end)
         return sheets
 
 
-def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
+def parse_zone_rows(body: bytes) -> dict[Zone, ZoneRows]:
     """Return the quotes and faults of each zone in the answer.
 
     Raises BadAnswer if the whole answer is unreadable, reports a failure or has no data.

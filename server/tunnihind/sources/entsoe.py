@@ -84,7 +84,7 @@ class EntsoePrices:
         self._platform = platform
         self._zones = zones
 
-    async def prices(self, first: date, last: date) -> list[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
         Each zone needs a separate request. If a zone's request fails, the `fault` of its sheets describes the problem.

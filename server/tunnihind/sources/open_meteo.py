@@ -26,7 +26,7 @@ from aiohttp import ClientSession
 from msgspec import Struct
 
 from tunnihind.clock import Clock, SystemClock
-from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.sources.base import BackFillPace, Cadence, days
@@ -160,7 +160,7 @@ class OpenMeteo:
                 break
             try:
                 found = await self._request_run(run_ts)
-            except RunMissing as error:
+            except WeatherRunMissing as error:
                 _LOG.info("%s; the run is left out", error)
                 found = {}
             await self._clock.sleep(self.calls_a_run * 60.0 / _CALLS_PER_MINUTE)
@@ -177,13 +177,13 @@ class OpenMeteo:
                 return {}
             try:
                 found = await self._request_run(run_ts)
-            except RunMissing as error:
+            except WeatherRunMissing as error:
                 _LOG.debug("%s", error)
                 continue
             if found and (now >= run_ts + _COMPLETE_AFTER_S or _is_complete_run(found, run_ts)):
                 self._returned_run = run_ts
                 return _with_issue(found, max(now, int(self._clock.now())))
-        raise RunMissing(_SOURCE, f"there is no run of the last {_MAX_RUNS_TRIED * RUN_EVERY_S // HOUR_S} hours")
+        raise WeatherRunMissing(_SOURCE, f"there is no run of the last {_MAX_RUNS_TRIED * RUN_EVERY_S // HOUR_S} hours")
 
     async def _forecast_api_series(self, now: int, error: SourceError) -> _Series:
         """Return the forecast API's values from today (UTC) on.
@@ -219,7 +219,9 @@ class OpenMeteo:
         except SourceRefused as error:
             is_missing = error.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
             if is_missing and _NO_RUN_PATTERN.search(error.problem):
-                raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} is not available: {error.problem}") from None
+                raise WeatherRunMissing(
+                    _SOURCE, f"the run of {iso_utc(run_ts)} is not available: {error.problem}"
+                ) from None
             raise
         return {name: replace(issued, run_ts=run_ts) for name, issued in found.items()}
 
@@ -270,7 +272,7 @@ def newest_expected_run(now: float) -> int:
 def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
     """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF_MARK in body[-1000:]:
-        raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
+        raise WeatherRunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
         answer = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

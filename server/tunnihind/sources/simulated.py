@@ -39,7 +39,7 @@ class SimulatedSource:
         self._market = SimulatedMarket(seed)
         self._clock = clock or SystemClock()
 
-    async def prices(self, first: date, last: date) -> list[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a complete sheet for each zone and each published delivery day from `first` to `last`."""
         now = self._clock.now()
         published = [day for day in days(first, last) if publication_time(day) <= now]

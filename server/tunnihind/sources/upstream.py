@@ -144,7 +144,7 @@ class Upstream:
         SourceError that `parse` raises.
         """
         try:
-            return parse(await self._fetch(url, params, accept))
+            return parse(await self._get_with_retries(url, params, accept))
         except SourceError as error:
             failure = error
         raise failure.redact_with(self.redacted_text)
@@ -153,7 +153,7 @@ class Upstream:
         """Return the beginning of a source's text on one line, with the operator's secret hidden."""
         return one_line(text, self._secret)
 
-    async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
+    async def _get_with_retries(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
         policy = self._policy
         attempts = stamina.retry_context(
             on=self._pause_before_retry,

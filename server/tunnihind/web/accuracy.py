@@ -69,7 +69,7 @@ class AccuracyFigures:
         boiler = plans.get(BOILER_HOURS, NO_PLANS)
         saved = (boiler_eur_a_year(one) for one in (boiler.forecast, boiler.seven_day_mean, boiler.baseline))
         return cls(
-            days=days_scored(hourly.n),
+            days=scored_days(hourly.n),
             error=ComparedScore(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
             saving_share=_saving_shares(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
@@ -125,7 +125,7 @@ class AccuracySummary:
     years: tuple[int, ...]
 
 
-def days_scored(hours: int) -> int:
+def scored_days(hours: int) -> int:
     """Convert a number of scored hours to whole days, but at least one day if any hour is scored."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from tunnihind.forecast.run import Scenarios
-from tunnihind.market import HOUR_S, floor_hour, market_price
+from tunnihind.market import HOUR_S, floor_hour, rounded_market_price
 from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.scale import Tint, tint
 
@@ -160,7 +160,7 @@ def _mean_range(
     total = np.zeros(len(scenarios.eur_mwh)) + sum(settled)
     for hour, count in hours.items():
         of_hour = scenarios.eur_mwh[:, (hour - scenarios.start_ts) // HOUR_S]
-        total += [count * display.amount(market_price(price), hour) for price in of_hour.tolist()]
+        total += [count * display.shown_amount(rounded_market_price(price), hour) for price in of_hour.tolist()]
     low_mean, high_mean = np.quantile(total / len(periods), _LIKELY_LEVELS).tolist()
     shown_mean = fmean(map(display.shown_price, periods))
     return min(low_mean, shown_mean), max(high_mean, shown_mean)

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import DAY_S, Market, VatRates, consumer_price, market_price, vat_rate_at
+from tunnihind.market import DAY_S, Market, VatRates, consumer_price, rounded_market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
@@ -41,8 +41,8 @@ class PricedPeriod:
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
     """Map the start of each served period (unix seconds) to the period, in chronological order."""
-    prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
-    percentiles = {ts: Percentiles(*map(market_price, forecast)) for ts, forecast in served.forecast}
+    prices = {ts: rounded_market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
+    percentiles = {ts: Percentiles(*map(rounded_market_price, forecast)) for ts, forecast in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
 
 
@@ -115,7 +115,7 @@ _FAR_S: Final = 180 * DAY_S
 """A date at least this many seconds away is written with its year."""
 
 
-def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
+def _has_unsettled(periods: Iterable[PricedPeriod]) -> bool:
     return any(period.settled is None for period in periods)
 
 
@@ -183,17 +183,17 @@ class Display:
             key.format(included), unit=self.unit, vat=self.texts.vat_percent(self.vat.rate_today), package=package
         )
 
-    def amount(self, eur_mwh: float, ts: int) -> float:
+    def shown_amount(self, eur_mwh: float, ts: int) -> float:
         """Add fees and VAT to a market price, convert it to the reader's unit, and round it as the API does."""
         rate = self.vat.rate_at(ts)
         eur_mwh += self.surcharge.amount_at(ts)
         if self.options.unit == "kwh":
             return _CENTS_PER_EURO * consumer_price(eur_mwh, rate)
-        return market_price(eur_mwh * (1 + rate))
+        return rounded_market_price(eur_mwh * (1 + rate))
 
     def shown_price(self, period: PricedPeriod) -> float:
         """Return a period's price in the reader's unit. If the price isn't settled, use the forecast's median."""
-        return self.amount(period.eur_mwh, period.ts)
+        return self.shown_amount(period.eur_mwh, period.ts)
 
     def price_text(self, period: PricedPeriod) -> str:
         """Write a settled price with two decimals, and a forecast as a whole number."""
@@ -201,7 +201,7 @@ class Display:
 
     def _amount_text(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
         """Write an amount. If the price of any period is a forecast, write no decimals."""
-        return self.texts.whole_number(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
+        return self.texts.whole_number(amount) if _has_unsettled(periods) else self.texts.number(amount, decimals)
 
     def price_with_about(self, period: PricedPeriod) -> str:
         """Write a period's price. If the price is a forecast, add "about"."""
@@ -212,7 +212,7 @@ class Display:
         return self._with_about(self._amount_text(self.mean_price(periods), periods, 2), periods)
 
     def _with_about(self, written: str, periods: Iterable[PricedPeriod]) -> str:
-        return self.texts("about", price=written) if _has_forecast(periods) else written
+        return self.texts("about", price=written) if _has_unsettled(periods) else written
 
     def brief_mean_price_text(self, periods: Sequence[PricedPeriod]) -> str:
         """Return the mean price of `periods` as text with at most one decimal, for a small cell."""
@@ -239,7 +239,7 @@ class Display:
     def interval(self, period: PricedPeriod) -> tuple[float, float]:
         """Return p10 and p90 of a period with a forecast, in the reader's unit."""
         percentiles = period.percentiles
-        return self.amount(percentiles.p10, period.ts), self.amount(percentiles.p90, period.ts)
+        return self.shown_amount(percentiles.p10, period.ts), self.shown_amount(percentiles.p90, period.ts)
 
     def interval_text(self, period: PricedPeriod) -> str:
         """Write the range from p10 to p90 of a period with a forecast."""

@@ -124,7 +124,7 @@ def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int
         settled=tuple(_colour_paths([period for period in shown if period.settled is not None], scale, frame, display)),
         median=_median_path(ahead, frame, display),
         band=_band_path(ahead, frame, display),
-        nights=tuple(_nights(shown, frame, display)),
+        nights=tuple(_night_spans(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
@@ -177,7 +177,7 @@ def _colour_paths(
         yield ColourPaths(of, area, lines[of])
 
 
-def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
+def _night_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
     """Yield the position and the width of each span whose prices contain the network's night rate."""
     for is_night, periods in groupby(shown, key=lambda period: display.surcharge.is_night_rate_at(period.ts)):
         instants = [period.ts for period in periods]
@@ -191,7 +191,7 @@ def _middle_x(period: PricedPeriod, frame: _Frame, display: Display) -> float:
 
 
 def _median_path(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
-    medians = [(period, display.amount(period.percentiles.p50, period.ts)) for period in periods]
+    medians = [(period, display.shown_amount(period.percentiles.p50, period.ts)) for period in periods]
     return _path([(_middle_x(period, frame, display), frame.y(median)) for period, median in medians])
 
 

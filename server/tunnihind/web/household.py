@@ -43,12 +43,12 @@ def household_price(
     return HouseholdPrice(
         when=display.period_times(current.ts) if current else "",
         total=display.price_with_about(current) if current else "",
-        parts=tuple(_parts(tariff, current, display)) if current else (),
-        remarks=tuple(_remarks(tariff, now, shown, display)),
+        parts=tuple(_price_parts(tariff, current, display)) if current else (),
+        remarks=tuple(_rate_remarks(tariff, now, shown, display)),
     )
 
 
-def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
+def _price_parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[tuple[str, str]]:
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
     fees = tariff.part_amounts(period.ts)
@@ -71,7 +71,7 @@ def _amount_text(cents: float, display: Display) -> str:
     return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)
 
 
-def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
+def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
     texts = display.texts
     if isinstance(tariff, OwnTariff):
         return

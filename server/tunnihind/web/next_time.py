@@ -57,7 +57,7 @@ def _day_word(start: int, now: int, display: Display) -> str:
 
 def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> str:
     """Write whether it is worth waiting for the cheapest price. Both prices are in the reader's unit."""
-    worth = display.amount(_MIN_SAVING_EUR_MWH, ts) - display.amount(0.0, ts)
+    worth = display.shown_amount(_MIN_SAVING_EUR_MWH, ts) - display.shown_amount(0.0, ts)
     if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")
     # If the cheapest price is below zero, a saving in percent has no meaning.

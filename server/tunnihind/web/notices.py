@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, judge_readiness, publication_is_late
+from tunnihind.api.health import STALE_AFTER_S, judge_readiness, lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
@@ -84,7 +84,7 @@ def data_notices(
         # A page without a present price needs no notice, because it already says that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
-    elif not doubts and awaits_tomorrow(data, now) and publication_is_late(data.market, now):
+    elif not doubts and lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now):
         yield _notice("late", display)
     for day, doubt in doubts:
         yield _notice(doubt, display, day=display.texts.short_date(day))

@@ -167,7 +167,7 @@ def day_outlooks(
     today = display.local_day(now)
     hours = {day: list(_hourly_prices(periods, display)) for day, periods in days.items()}
     usual = _usual_prices([of_day for day, of_day in hours.items() if day < today])
-    notable = display.amount(_NOTABLE_EUR_MWH, now) - display.amount(0.0, now)
+    notable = display.shown_amount(_NOTABLE_EUR_MWH, now) - display.shown_amount(0.0, now)
     ahead = (
         _day_outlook(day, of_day, usual, notable, floor_hour(now), is_near=day <= today + timedelta(days=1))
         for day, of_day in hours.items()
@@ -237,7 +237,7 @@ def _day_outlook(
     )
     return DayOutlook(
         day,
-        usual=_compared_with_usual(mean, usual.mean, notable) if usual and is_whole else None,
+        usual=_usual_comparison(mean, usual.mean, notable) if usual and is_whole else None,
         negative=() if is_forecast else lowest,
         near_zero=lowest if is_forecast else (),
         cheap=cheap if is_near and not lowest else (),
@@ -246,7 +246,7 @@ def _day_outlook(
     )
 
 
-def _compared_with_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
+def _usual_comparison(mean: float, usual: float, notable: float) -> UsualPrice | None:
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
@@ -308,7 +308,7 @@ class _SentenceWriter:
         gaps = {
             "day": self._day_names([one.day for one in alike]),
             "subject": self._text("outlook.first" if is_first else "outlook.next"),
-            "highest": self._possible_text(outlook),
+            "highest": self._possibly_expensive_text(outlook),
             "weather": self._text(f"outlook.weather.{outlook.weather}") if outlook.weather else "",
         }
         if outlook == DayOutlook(outlook.day, possibly_expensive=outlook.possibly_expensive, weather=outlook.weather):
@@ -357,7 +357,7 @@ class _SentenceWriter:
         but = [texts[kind] for kind in others if kind in texts]
         return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole
 
-    def _possible_text(self, outlook: DayOutlook) -> str:
+    def _possibly_expensive_text(self, outlook: DayOutlook) -> str:
         """Write when prices may be very high, and the forecast for the period with the highest p90."""
         if not outlook.possibly_expensive:
             return ""

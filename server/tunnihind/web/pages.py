@@ -224,7 +224,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMake
             vat=texts_in(options.lang).vat_percent(rate),
             vat_is_by_date=newest_since > 0,
         )
-        return _represent(html, coding, _CACHE_FIVE_MINUTES)
+        return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
 
     return lambda options, coding: made(_shared_options(options), coding)
 
@@ -270,7 +270,7 @@ class DashboardPage:
             if len(self._representations) == KEPT_PAGES:
                 del self._representations[next(iter(self._representations))]
             caching = cache_control(now, options.step_s)
-            self._representations[options, coding] = _represent(self._html(options, now), coding, caching)
+            self._representations[options, coding] = _represent_page(self._page_html(options, now), coding, caching)
         return self._representations[options, coding]
 
     def _drop_old_pages(self, now: int) -> None:
@@ -288,7 +288,7 @@ class DashboardPage:
             self._second = now
             self._representations.clear()
 
-    def _html(self, options: PageOptions, now: int) -> bytes:
+    def _page_html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
             if len(self._pages) == KEPT_PAGES:
                 del self._pages[next(iter(self._pages))]
@@ -323,7 +323,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], Pag
         html = _render(
             "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
         )
-        return _represent(html, coding, _CACHE_FIVE_MINUTES)
+        return _represent_page(html, coding, _CACHE_FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
@@ -333,7 +333,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], Pag
     return page
 
 
-def _represent(html: bytes, coding: Coding, caching: str) -> Representation:
+def _represent_page(html: bytes, coding: Coding, caching: str) -> Representation:
     return represent(
         html,
         coding,

@@ -23,7 +23,7 @@ def scale_in_unit(scale: Sequence[float], hours: Iterable[int], display: Display
     starts = list(hours)
     if not starts:
         return ()
-    least, most = (fmean(display.amount(eur_mwh, ts) for ts in starts) for eur_mwh in (0.0, _FAR_EUR_MWH))
+    least, most = (fmean(display.shown_amount(eur_mwh, ts) for ts in starts) for eur_mwh in (0.0, _FAR_EUR_MWH))
     return tuple(round(least + (most - least) * bound / _FAR_EUR_MWH, 2) for bound in scale)
 
 

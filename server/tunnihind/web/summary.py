@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tunnihind.api.answers import DEFAULT_HISTORY_DAYS
-from tunnihind.api.health import awaits_tomorrow, publication_is_late
+from tunnihind.api.health import lacks_tomorrows_prices, publication_is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
@@ -101,9 +101,9 @@ def summarise_dashboard(
     For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days` and `calendar` are left empty, to save time.
     """
     is_whole = options.embed == "0"
-    periods = _periods(data, now, settings, options.step_s)
+    periods = _shown_periods(data, now, settings, options.step_s)
     vat = shown_vat(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
-    display = Display(options, data.market, vat, _surcharge(options.tariff, periods, now))
+    display = Display(options, data.market, vat, _shown_surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
     days = group_by_day(periods, {ts: display.local_day(ts) for ts in periods})
     today = display.local_day(now)
@@ -121,7 +121,7 @@ def summarise_dashboard(
         if is_whole
         else (),
         days=day_summaries(today, current_ts, days, data.scenarios, display) if is_whole else (),
-        tomorrow_is_due=awaits_tomorrow(data, now) and not publication_is_late(data.market, now),
+        tomorrow_is_due=lacks_tomorrows_prices(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,
         tint=tint(display.shown_price(periods[current_ts]), scale) if current_ts in periods else None,
@@ -149,7 +149,7 @@ def summarise_dashboard(
     )
 
 
-def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
+def _shown_periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
     """Return the hours or quarters of the last two weeks, and all future periods that are served."""
     since = now - now % step_s - DEFAULT_HISTORY_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
@@ -168,7 +168,7 @@ def _hours_beyond_window(
             yield {"ts": ts, **period.percentiles._asdict()}
 
 
-def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
+def _shown_surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
     """Return the surcharge for all periods and for one more day, because an open page also receives new periods."""
     if tariff is None:
         return NO_SURCHARGE

@@ -18,7 +18,7 @@ from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
 
-def wind_names(market: Market) -> tuple[str, ...]:
+def wind_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of a market's wind covariates.
 
     Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
@@ -26,7 +26,7 @@ def wind_names(market: Market) -> tuple[str, ...]:
     return tuple(f"wind_speed_100m@{point.name}" for point in region_points(market.zone, "wind"))
 
 
-def sun_names(market: Market) -> tuple[str, ...]:
+def sun_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of a market's sun covariates.
 
     Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
@@ -72,7 +72,7 @@ class RegionWeather:
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
             np.mean([archive.newest(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0)
-            for names in (wind_names(market), sun_names(market))
+            for names in (wind_covariate_names(market), sun_covariate_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
         if not either.size:

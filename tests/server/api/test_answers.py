@@ -20,7 +20,16 @@ from tunnihind.api.models.prices import (
 from tunnihind.api.served_data import Percentiles, ServedData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, consumer_price, floor_hour, free_until, hours_of, market_price
+from tunnihind.market import (
+    DAY_S,
+    ESTONIA,
+    HOUR_S,
+    consumer_price,
+    floor_hour,
+    free_until,
+    hours_of,
+    rounded_market_price,
+)
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -95,7 +104,7 @@ def test_consumer_prices_follow_from_the_served_market_prices(situation: tuple[S
     series = series_response(view, now, SETTINGS)
     actuals: list[DayAheadHour | SeriesActual] = [*answer.day_ahead, *series.actuals]
     for settled in actuals:
-        assert settled.eur_mwh == market_price(view.hours.settled[settled.ts])
+        assert settled.eur_mwh == rounded_market_price(view.hours.settled[settled.ts])
         assert settled.eur_kwh == round(settled.eur_mwh / 1000 * 1.22, 4)
     points: list[ForecastHour | SeriesForecastPoint] = [*answer.forecast, *series.forecast]
     for point in points:
@@ -138,14 +147,14 @@ def test_series_forecast_joins_past_and_future_without_doubles(situation: tuple[
     assert issued <= set(served)
     for point in answer.forecast:
         if point.ts in issued:
-            assert (point.p10, point.p50, point.p90) == tuple(map(market_price, view.hours.issued[point.ts]))
+            assert (point.p10, point.p50, point.p90) == tuple(map(rounded_market_price, view.hours.issued[point.ts]))
 
 
 @given(situations())
 def test_summary_of_settled_hours_looks_from_the_current_hour_on(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     answer = series_response(view, now, SETTINGS)
-    ahead = {ts: market_price(price) for ts, price in view.hours.settled.items() if ts >= floor_hour(now)}
+    ahead = {ts: rounded_market_price(price) for ts, price in view.hours.settled.items() if ts >= floor_hour(now)}
     assert (answer.current.ts if answer.current else None) == (floor_hour(now) if floor_hour(now) in ahead else None)
     assert (answer.cheapest is None, answer.priciest is None) == (not ahead, not ahead)
     if answer.cheapest and answer.priciest:

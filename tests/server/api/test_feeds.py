@@ -27,7 +27,7 @@ from tunnihind.api.feeds import (
 )
 from tunnihind.api.served_data import ServedData, ServedSeries, issued_forecasts, prices_within_hours, runs_at_step
 from tunnihind.errors import NoPriceAhead
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, market_price
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, rounded_market_price
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 
@@ -111,7 +111,7 @@ def test_evcc_has_a_price_from_midnight_to_the_end_of_what_is_served(step_s: int
     known = best_known(data, step_s)
     end = day_end(DAY) + 48 * HOUR_S
     for ts in range(local("2025-12-15 00:00"), end, QUARTER_S):
-        market = market_price(known[ts - ts % step_s])
+        market = rounded_market_price(known[ts - ts % step_s])
         expected = consumer_price(market, VAT) if kind == "consumer" else market / 1000
         assert tariff.at(ts) == pytest.approx(expected, abs=1e-9)
         assert tariff.at(ts + QUARTER_S - 1) == tariff.at(ts)
@@ -131,7 +131,7 @@ def test_emhass_plans_a_day_from_now_on_with_the_price_of_each_step(step_s: int)
     known = best_known(data, step_s)
     start = NOW - NOW % step_s
     taken = emhass_steps(text, start, 24 * HOUR_S // step_s, step_s)
-    assert taken == pytest.approx([market_price(known[start + n * step_s]) / 1000 for n in range(len(taken))])
+    assert taken == pytest.approx([rounded_market_price(known[start + n * step_s]) / 1000 for n in range(len(taken))])
 
 
 def test_emhass_with_steps_of_half_an_hour_takes_the_mean_of_quarters_and_holds_an_hour() -> None:
@@ -140,7 +140,7 @@ def test_emhass_with_steps_of_half_an_hour_takes_the_mean_of_quarters_and_holds_
     by_quarter = emhass_steps(text_of(data, "emhass", price="market"), start, 2, half)
     assert by_quarter[0] == pytest.approx((price(start) + price(start + QUARTER_S)) / 2000)
     by_hour = emhass_steps(text_of(data, "emhass", step_s=HOUR_S, price="market"), start, 2, half)
-    assert by_hour[0] == by_hour[1] == pytest.approx(market_price(data.hours.settled[start]) / 1000)
+    assert by_hour[0] == by_hour[1] == pytest.approx(rounded_market_price(data.hours.settled[start]) / 1000)
 
 
 @both_steps
@@ -151,7 +151,7 @@ def test_predbat_knows_every_minute_in_cents_and_none_of_the_day_before(step_s: 
     assert [*sorted(rates.minutes)] == [*range((end - midnight) // 60)]
     known = best_known(data, step_s)
     for ts in range(midnight, end, QUARTER_S):
-        expected = 100 * consumer_price(market_price(known[ts - ts % step_s]), VAT)
+        expected = 100 * consumer_price(rounded_market_price(known[ts - ts % step_s]), VAT)
         assert rates.at(ts) == rates.at(ts + QUARTER_S - 60) == pytest.approx(expected, abs=1e-9)
 
 
@@ -218,7 +218,7 @@ def test_an_unsettled_day_has_what_was_forecast_before_each_of_its_periods(step_
     for ts in range(local("2025-12-15 01:00"), day_start(DAY) + 48 * HOUR_S, QUARTER_S):
         period = ts - ts % step_s
         assert period not in dict(data.hours.settled)
-        assert tariff.at(ts) == pytest.approx(market_price(known[period]) / 1000)
+        assert tariff.at(ts) == pytest.approx(rounded_market_price(known[period]) / 1000)
 
 
 def test_before_a_gap_only_the_periods_with_the_current_one_are_served() -> None:
@@ -317,7 +317,7 @@ def test_prices_have_the_vat_of_their_date_or_the_operators(
     for rate in rates:
         vat = before if rate.start < LAW_CHANGES else after
         assert vat is not None
-        assert rate.eur_kwh == pytest.approx(market_price(known[rate.start]) / 1000 * (1 + vat), abs=0.000051)
+        assert rate.eur_kwh == pytest.approx(rounded_market_price(known[rate.start]) / 1000 * (1 + vat), abs=0.000051)
 
 
 @pytest.mark.parametrize("reader", FEED_FORMATS)

@@ -168,13 +168,13 @@ async def test_days_of_one_or_two_digits_are_clamped(
     server: RunningServer, query: str, days: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    series = Snapshot.series
+    series = Snapshot.series_answer
 
     def spy(snapshot: Snapshot, window: int, coding: Coding) -> Representation:
         asked.append(window)
         return series(snapshot, window, coding)
 
-    monkeypatch.setattr(Snapshot, "series", spy)
+    monkeypatch.setattr(Snapshot, "series_answer", spy)
     assert (await server.ask(f"/api/series{query}")).status == 200
     assert asked == [days]
 

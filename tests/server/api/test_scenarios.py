@@ -85,8 +85,8 @@ def test_the_longest_answer_is_smaller_than_a_page() -> None:
     levels = -1234.56 + np.arange(9 * 24) * 37 % 401 / 7
     snapshot = Snapshot(replace(SETTINGS, full_horizon=True), StillClock(HOUR))
     snapshot.replace_data(make_view({HOUR: 80.0}, make_run(levels.tolist())))
-    assert len(snapshot.scenarios("identity").body) < 80_000
-    assert len(snapshot.scenarios(best_coding("gzip")).body) < 40_000
+    assert len(snapshot.scenarios_answer("identity").body) < 80_000
+    assert len(snapshot.scenarios_answer(best_coding("gzip")).body) < 40_000
 
 
 def test_field_names_are_the_apis_own() -> None:

@@ -44,7 +44,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def body(snapshot: Snapshot) -> ForecastResponse:
-    return msgspec.json.decode(snapshot.forecast("identity").body, type=ForecastResponse)
+    return msgspec.json.decode(snapshot.forecast_answer("identity").body, type=ForecastResponse)
 
 
 def test_a_body_is_made_once_a_second_for_all_codings_and_only_when_asked_for(
@@ -52,25 +52,25 @@ def test_a_body_is_made_once_a_second_for_all_codings_and_only_when_asked_for(
 ) -> None:
     clock.instant = HOUR + 10.0
     assert made == []
-    assert snapshot.forecast("identity") is snapshot.forecast("identity")
-    assert snapshot.forecast("gzip") is snapshot.forecast("gzip")
+    assert snapshot.forecast_answer("identity") is snapshot.forecast_answer("identity")
+    assert snapshot.forecast_answer("gzip") is snapshot.forecast_answer("gzip")
     clock.instant = HOUR + 10.999
-    snapshot.forecast("zstd")
+    snapshot.forecast_answer("zstd")
     assert made == [HOUR + 10]
     clock.instant = HOUR + 11.0
-    snapshot.forecast("identity")
+    snapshot.forecast_answer("identity")
     assert made == [HOUR + 10, HOUR + 11]
 
 
 def test_a_new_view_is_shown_within_the_same_second(snapshot: Snapshot) -> None:
-    before = snapshot.forecast("identity")
+    before = snapshot.forecast_answer("identity")
     snapshot.replace_data(make_view({HOUR: 1.0}, version="2"))
     assert [hour.eur_mwh for hour in body(snapshot).day_ahead] == [1.0]
-    assert snapshot.forecast("identity").tag != before.tag
+    assert snapshot.forecast_answer("identity").tag != before.tag
 
 
 def test_a_clock_that_jumps_back_is_followed(snapshot: Snapshot, clock: StillClock) -> None:
-    snapshot.forecast("identity")
+    snapshot.forecast_answer("identity")
     clock.instant -= HOUR_S
     assert body(snapshot).now == int(clock.instant)
 
@@ -90,7 +90,7 @@ def test_the_first_second_of_a_quarter_is_never_served_from_the_one_before(
     edge = HOUR + HOUR_S + minute * 60
     made = []
     for clock.instant in (edge - 0.001, edge):
-        answer = snapshot.quarters(days, "identity")
+        answer = snapshot.quarters_answer(days, "identity")
         made.append(msgspec.json.decode(answer.body, type=QuartersResponse))
     assert [answer.now for answer in made] == [edge - 1, edge]
     assert [answer.day_ahead[0].ts for answer in made] == [HOUR, HOUR] if days else [edge - QUARTER_S, edge]
@@ -102,26 +102,26 @@ def test_quarters_have_a_tag_that_stays_within_a_quarter_and_over_codings(
 ) -> None:
     for edge in range(HOUR, HOUR + HOUR_S, QUARTER_S):
         clock.instant = edge
-        tag, other = snapshot.quarters(0, "identity").tag, snapshot.quarters(1, "identity").tag
+        tag, other = snapshot.quarters_answer(0, "identity").tag, snapshot.quarters_answer(1, "identity").tag
         clock.instant = edge + QUARTER_S - 0.001
-        assert snapshot.quarters(0, "zstd").tag == tag != other
+        assert snapshot.quarters_answer(0, "zstd").tag == tag != other
         clock.instant = edge + QUARTER_S
-        assert snapshot.quarters(0, "identity").tag != tag
+        assert snapshot.quarters_answer(0, "identity").tag != tag
 
 
 def test_compressed_bodies_hold_the_plain_one(snapshot: Snapshot) -> None:
-    plain = snapshot.series(14, "identity").body
-    assert gzip.decompress(snapshot.series(14, "gzip").body) == plain
-    assert zstd.decompress(snapshot.series(14, "zstd").body) == plain
+    plain = snapshot.series_answer(14, "identity").body
+    assert gzip.decompress(snapshot.series_answer(14, "gzip").body) == plain
+    assert zstd.decompress(snapshot.series_answer(14, "zstd").body) == plain
 
 
 def test_the_tag_stays_within_an_hour_and_over_codings(snapshot: Snapshot, clock: StillClock) -> None:
     clock.instant = HOUR
-    tag = snapshot.forecast("identity").tag
+    tag = snapshot.forecast_answer("identity").tag
     clock.instant = HOUR + 3599.9
-    assert snapshot.forecast("gzip").tag == tag
+    assert snapshot.forecast_answer("gzip").tag == tag
     clock.instant = HOUR + 3600
-    assert snapshot.forecast("identity").tag != tag
+    assert snapshot.forecast_answer("identity").tag != tag
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_the_tag_changes_with_the_settings_that_the_body_shows(settings: Setting
     for each in (Settings(), settings):
         snapshot = Snapshot(each, clock)
         snapshot.replace_data(make_view())
-        tags.add(snapshot.quarters(0, "identity").tag)
+        tags.add(snapshot.quarters_answer(0, "identity").tag)
     assert len(tags) == 2
 
 
 def test_each_window_of_a_series_has_its_own_body_and_tag(snapshot: Snapshot) -> None:
-    assert len({snapshot.series(days, "identity").tag for days in range(2, 15)}) == 13
+    assert len({snapshot.series_answer(days, "identity").tag for days in range(2, 15)}) == 13
 
 
 def test_before_the_first_view_there_is_no_answer(clock: StillClock) -> None:
     with pytest.raises(StoreError):
-        Snapshot(Settings(), clock).forecast("identity")
+        Snapshot(Settings(), clock).forecast_answer("identity")
 
 
 @given(st.integers(HOUR, HOUR + 2 * HOUR_S), st.sampled_from([HOUR_S, QUARTER_S]))

@@ -46,7 +46,7 @@ def test_rows_of_one_issue_make_one_series_with_gaps_unknown(write: Write) -> No
 def test_empty_cells_are_unknown_and_counted(write: Write) -> None:
     header = "issued_ts,target_ts,ee_load_da_mw,se3_solar_mw,wind_speed_100m@ee_west"
     found = read_covariates(write(header, row(ISSUE, HOUR, 1, "", -2), row(ISSUE, HOUR + HOUR_S, "", "", "")))
-    assert (found.row_count, found.value_count, found.empty_cells, found.late_count) == (2, 2, 4, 0)
+    assert (found.row_count, found.value_count, found.empty_cell_count, found.late_count) == (2, 2, 4, 0)
     assert sorted(found.series) == ["ee_load_da_mw", "wind_speed_100m@ee_west"]
 
 

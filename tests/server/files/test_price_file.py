@@ -54,7 +54,7 @@ def test_hours_of_all_zones_are_read_with_empty_cells_as_unknown(write: Write) -
         Price("lt", HOUR, HOUR_S, -2.0),
         Price("fi", HOUR, HOUR_S, 0.0),
     ]
-    assert (found.row_count, found.empty_cells) == (2, 5)
+    assert (found.row_count, found.empty_cell_count) == (2, 5)
 
 
 @pytest.mark.parametrize("gzipped", [False, True])
@@ -165,7 +165,7 @@ def test_an_empty_file_is_refused(write: Write) -> None:
 
 def test_a_file_with_only_a_header_holds_nothing(write: Write) -> None:
     found = read_prices(write("ts,ee"))
-    assert (found.row_count, found.price_count, found.empty_cells, prices(found)) == (0, 0, 0, [])
+    assert (found.row_count, found.price_count, found.empty_cell_count, prices(found)) == (0, 0, 0, [])
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.99])

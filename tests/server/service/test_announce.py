@@ -14,7 +14,7 @@ from tests.support.clocks import StillClock
 from tests.support.machine.discovery import DiscoveryClient, discovery_client
 from tunnihind import __version__
 from tunnihind.service.announce import SERVICE_TYPE, Announcer, announce, reachable_addresses
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 
 ID = uuid.uuid4().hex
 """A new id for each run. The tests must not see other servers on the network."""
@@ -63,7 +63,7 @@ async def announced(
 ) -> AsyncIterator[None]:
     """Announce a server at these addresses. A test may change the list, as a machine's addresses change."""
     announcer = Announcer("Tunnihind", ID, port, lambda: list(addresses), clock or HeldClock())
-    async with background(announcer.run()):
+    async with run_in_background(announcer.run()):
         yield
 
 

@@ -35,7 +35,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import Held, whole_day
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
-from tunnihind.web.weather import sun_names, wind_names
+from tunnihind.web.weather import sun_covariate_names, wind_covariate_names
 
 pytestmark = pytest.mark.usefixtures("quick_model")
 
@@ -58,7 +58,7 @@ COVARIATE = "ee_wind_mw"
 async def quotes() -> dict[int, Quotes]:
     """Return a hundred days of simulated quotes by their step. Clocks change within them, and quarters begin."""
     by_step: dict[int, Quotes] = {}
-    for sheet in await SimulatedSource(clock=StillClock(LATER)).prices(FIRST, LAST):
+    for sheet in await SimulatedSource(clock=StillClock(LATER)).fetch_sheets(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
             assert not isinstance(whole_day(sheet, PriceLimits(-500, 4000)), Held)
             step_s = (day_end(sheet.day) - day_start(sheet.day)) // len(sheet.quotes)
@@ -305,7 +305,9 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
     with Store(f"sqlite:///{shutil.copy(imported, tmp_path / 'tunnihind.db')}") as store:
         for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
-            store.covariates.add({name: [issue] for name in (*wind_names(ESTONIA), *sun_names(ESTONIA))})
+            store.covariates.add(
+                {name: [issue] for name in (*wind_covariate_names(ESTONIA), *sun_covariate_names(ESTONIA))}
+            )
         rehearsal = Rehearsal.of(store, NOW, ESTONIA)
-        winds = [rehearsal.weather(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
+        winds = [rehearsal.weather_at(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]
     assert [weather and weather.wind.tolist() for weather in winds] == [None, [4.0] * 48, [20.0] * 48]

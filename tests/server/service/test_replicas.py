@@ -143,11 +143,11 @@ async def test_the_hour_in_which_the_data_were_read_makes_no_difference(url: str
     late.clock.instant = NOW
     for coding in ("identity", "gzip"):
         for one, other in (
-            (late.snapshot.forecast(coding), new.snapshot.forecast(coding)),
-            (late.snapshot.series(14, coding), new.snapshot.series(14, coding)),
-            (late.snapshot.quarters(14, coding), new.snapshot.quarters(14, coding)),
-            (late.snapshot.scenarios(coding), new.snapshot.scenarios(coding)),
-            (late.snapshot.accuracy(coding), new.snapshot.accuracy(coding)),
+            (late.snapshot.forecast_answer(coding), new.snapshot.forecast_answer(coding)),
+            (late.snapshot.series_answer(14, coding), new.snapshot.series_answer(14, coding)),
+            (late.snapshot.quarters_answer(14, coding), new.snapshot.quarters_answer(14, coding)),
+            (late.snapshot.scenarios_answer(coding), new.snapshot.scenarios_answer(coding)),
+            (late.snapshot.accuracy_answer(coding), new.snapshot.accuracy_answer(coding)),
         ):
             assert (one.tag, one.body) == (other.tag, other.body)
     late.store.close()
@@ -185,7 +185,7 @@ async def test_a_restored_backup_gives_no_tag_to_other_data_that_it_had_before(t
             store.prices.add(prices, source="test", seen_ts=NOW - 2000)
         replica = Replica(url, NOW)
         await replica.updater.refresh()
-        answer = replica.snapshot.forecast("identity")
+        answer = replica.snapshot.forecast_answer("identity")
         seen.append((replica.snapshot.data.version, answer.tag, answer.body))
         replica.store.close()
         shutil.copy(backup, file)

@@ -18,12 +18,12 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
-from tunnihind.service.background import background
+from tunnihind.service.background import run_in_background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import sun_names, wind_names
+from tunnihind.web.weather import sun_covariate_names, wind_covariate_names
 
 NOW = day_start(DAY) + HOUR_S
 PATIENCE_S = 30.0
@@ -41,11 +41,11 @@ class Replica:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Replica]:
         with self.store:
-            async with background(self.updater.run()):
+            async with run_in_background(self.updater.run()):
                 yield self
 
     def last_refresh(self) -> int | None:
-        refreshed: int | None = json.loads(self.snapshot.forecast("identity").body)["lastRefresh"]
+        refreshed: int | None = json.loads(self.snapshot.forecast_answer("identity").body)["lastRefresh"]
         return refreshed
 
     def hours(self) -> int:
@@ -97,7 +97,7 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
     assert page_context_of(replica).weather is None
     for speed in (4.0, 9.0):
         issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
-        writer.covariates.add(dict.fromkeys((*wind_names(ESTONIA), *sun_names(ESTONIA)), (issued,)))
+        writer.covariates.add(dict.fromkeys((*wind_covariate_names(ESTONIA), *sun_covariate_names(ESTONIA)), (issued,)))
         await replica.updater.refresh()
         after = page_context_of(replica).weather
         assert after is not None
@@ -281,11 +281,11 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
             # Hours pass. Past hours are no longer served, and the ages stay right.
             for hours in (5, 48):
                 now = replica.clock.instant = NOW + hours * HOUR_S
-                body = json.loads(replica.snapshot.forecast("identity").body)
+                body = json.loads(replica.snapshot.forecast_answer("identity").body)
                 assert (body["now"], body["lastRefresh"], body["madeAt"]) == (now, NOW, NOW - 60)
                 assert [item["ts"] for item in body["dayAhead"]] == list(range(now, NOW + 23 * HOUR_S, HOUR_S))
                 assert body["forecast"][0]["ts"] == now + HOUR_S
-                assert len(json.loads(replica.snapshot.series(14, "identity").body)["actuals"]) == 24
+                assert len(json.loads(replica.snapshot.series_answer(14, "identity").body)["actuals"]) == 24
             with pytest.raises(StoreLost, match=r"can't (read|connect to) the database") as lost:
                 replica.store.prices.read_archive()
             assert lost.value.reason == "the database server can't be reached"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tunnihind.api.health import Troubles
-from tunnihind.service.systemd import feed_watchdog, notify
+from tunnihind.service.systemd import feed_watchdog, notify_manager
 
 NOW = 1_765_792_800
 
@@ -79,6 +79,6 @@ async def test_the_watchdog_of_another_process_is_left_alone(manager: Manager, m
 
 def test_without_a_service_manager_nobody_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    notify("READY=1")
+    notify_manager("READY=1")
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
-    notify("READY=1")
+    notify_manager("READY=1")

@@ -105,10 +105,10 @@ class Slow(ScriptedPrices):
         self.is_asked = asyncio.Event()
         self.may_answer = asyncio.Event()
 
-    async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> Sequence[DaySheet]:
         self.is_asked.set()
         await self.may_answer.wait()
-        return await super().prices(first, last)
+        return await super().fetch_sheets(first, last)
 
 
 @pytest.mark.parametrize("slow_name", ["elering", "entsoe"])

@@ -15,14 +15,14 @@ from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.settling.sheet import Held, Reason, whole_day
 from tunnihind.sources.base import DaySheet
-from tunnihind.sources.elering import EleringPrices, parse_prices
+from tunnihind.sources.elering import EleringPrices, parse_zone_rows
 
 DAY = date(2025, 12, 15)
 ROW = '{"success":true,"data":{"ee":[{"timestamp":%s,"price":%s}]}}'
 
 
 async def fetch(session: ClientSession, server: FakeElering, first: date, last: date) -> list[DaySheet]:
-    return await EleringPrices(session, f"{server.url}/api").prices(first, last)
+    return await EleringPrices(session, f"{server.url}/api").fetch_sheets(first, last)
 
 
 async def test_all_four_zones_come_in_one_request_as_sheets_by_delivery_day(session: ClientSession) -> None:
@@ -188,7 +188,7 @@ async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for
 )
 def test_a_malformed_answer_is_refused_with_its_place(body: str, place: str) -> None:
     with pytest.raises(BadAnswer, match=f"^elering: .*{place}"):
-        parse_prices(body.encode())
+        parse_zone_rows(body.encode())
 
 
 json_values = st.recursive(
@@ -203,7 +203,7 @@ answer_like = st.fixed_dictionaries({"success": json_values, "data": st.fixed_di
 @given(body=st.binary() | st.text().map(str.encode) | (json_values | answer_like).map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_bad_answer(body: bytes) -> None:
     with suppress(BadAnswer):
-        parse_prices(body)
+        parse_zone_rows(body)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ SEQUENCE = "classificationSequence_AttributeInstanceComponent.position"
 async def fetch(
     session: ClientSession, server: FakeEntsoe, first: date, last: date, token: str = TOKEN
 ) -> list[DaySheet]:
-    return await EntsoePrices(EntsoePlatform(session, f"{server.url}/api", token), ZONES).prices(first, last)
+    return await EntsoePrices(EntsoePlatform(session, f"{server.url}/api", token), ZONES).fetch_sheets(first, last)
 
 
 def series(

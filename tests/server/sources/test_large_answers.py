@@ -38,7 +38,8 @@ async def ask(url):
     async with open_session("") as session:
         platform = EntsoePlatform(session, url, "secret")
         before = peak_kb()
-        asked = [source.prices(day, day) for source in (EleringPrices(session, url), EntsoePrices(platform, ZONES))]
+        prices = EleringPrices(session, url), EntsoePrices(platform, ZONES)
+        asked = [source.fetch_sheets(day, day) for source in prices]
         covariates = OpenMeteo(session, url, url), EntsoeForecasts(platform, ("ee", "lv"))
         asked += [source.newest_forecasts(1_765_792_800) for source in covariates]
         errors = await asyncio.gather(*asked, return_exceptions=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeOpenMeteo
 from tests.support.upstreams.open_meteo import plain_weather
-from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
+from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.open_meteo import (
@@ -272,7 +272,7 @@ async def test_an_answer_that_says_nothing_of_the_run_is_an_error(
     server.say(body, status=status, times=3)
     with pytest.raises(error) as caught:
         await source.archived_forecasts(DAY - timedelta(3), DAY - timedelta(3))
-    assert not isinstance(caught.value, RunMissing)
+    assert not isinstance(caught.value, WeatherRunMissing)
 
 
 async def test_a_run_of_nothing_but_nulls_is_no_run(server: FakeOpenMeteo, source: OpenMeteo) -> None:
@@ -419,7 +419,7 @@ json_values = st.recursive(
 
 @given(body=st.binary() | json_values.map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_that_it_is_bad_or_there_is_no_run(body: bytes) -> None:
-    with suppress(BadAnswer, RunMissing):
+    with suppress(BadAnswer, WeatherRunMissing):
         parse_point_answers(body)
 
 

@@ -20,7 +20,7 @@ FIRST, LAST = date(2024, 1, 1), date(2025, 12, 31)
 
 
 async def year(seed: int = 1) -> list[DaySheet]:
-    return await SimulatedSource(seed, clock=LATER).prices(FIRST, LAST)
+    return await SimulatedSource(seed, clock=LATER).fetch_sheets(FIRST, LAST)
 
 
 def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
@@ -54,23 +54,23 @@ async def test_every_day_of_every_zone_passes_the_gate() -> None:
     ],
 )
 async def test_days_are_traded_in_the_unit_of_their_time(day: date, quotes: int) -> None:
-    sheets = await SimulatedSource(clock=LATER).prices(day, day)
+    sheets = await SimulatedSource(clock=LATER).fetch_sheets(day, day)
     assert [len(sheet.quotes) for sheet in sheets] == [quotes] * len(ZONES)
 
 
 async def test_a_day_is_the_same_whatever_it_is_asked_with() -> None:
-    alone = await SimulatedSource(clock=LATER).prices(DAY, DAY)
+    alone = await SimulatedSource(clock=LATER).fetch_sheets(DAY, DAY)
     assert alone == [sheet for sheet in await year() if sheet.day == DAY]
-    assert alone != await SimulatedSource(2, clock=LATER).prices(DAY, DAY)
+    assert alone != await SimulatedSource(2, clock=LATER).fetch_sheets(DAY, DAY)
 
 
 async def test_tomorrow_is_published_at_five_to_one_in_brussels() -> None:
     tomorrow = DAY + timedelta(days=1)
     clock = StillClock(publication_time(tomorrow) - 1)
     source = SimulatedSource(clock=clock)
-    assert {sheet.day for sheet in await source.prices(DAY, tomorrow)} == {DAY}
+    assert {sheet.day for sheet in await source.fetch_sheets(DAY, tomorrow)} == {DAY}
     await clock.sleep(1)
-    assert {sheet.day for sheet in await source.prices(DAY, tomorrow + timedelta(days=5))} == {DAY, tomorrow}
+    assert {sheet.day for sheet in await source.fetch_sheets(DAY, tomorrow + timedelta(days=5))} == {DAY, tomorrow}
 
 
 async def test_prices_have_the_level_and_the_extremes_of_a_real_market() -> None:

@@ -80,7 +80,7 @@ def answer(store: Store) -> tuple[str, bytes]:
     """Return the tag and the body of a server's answer from a store."""
     snapshot = Snapshot(Settings(), StillClock(NOW))
     snapshot.replace_data(read_served_data(store, ESTONIA, NOW))
-    representation = snapshot.forecast("identity")
+    representation = snapshot.forecast_answer("identity")
     return representation.tag, representation.body
 
 

@@ -13,7 +13,7 @@ from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, MonthScores, ScoresByMonth, WindowScores, windows
 from tunnihind.market import ESTONIA
-from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, days_scored, summarise_accuracy
+from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
 from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import PageContext
 from tunnihind.web.texts import texts_in
@@ -81,7 +81,7 @@ async def test_a_single_scored_day_is_not_told_of_as_days(serve: Serve) -> None:
     ("hours", "days"), [(0, 0), (5, 1), (23, 1), (25, 1), (29 * 24 + 23, 30), (6 * 24 + 25, 7), (90 * 24, 90)]
 )
 def test_short_and_long_days_count_as_one_scored_day(hours: int, days: int) -> None:
-    assert days_scored(hours) == days
+    assert scored_days(hours) == days
 
 
 @pytest.mark.parametrize("count", [1, 5, 24])

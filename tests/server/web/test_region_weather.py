@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
-from tunnihind.service.snapshot_updater import read_weather
+from tunnihind.service.snapshot_updater import read_region_weather
 from tunnihind.store.store import Store
-from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_names, wind_names
+from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_covariate_names, wind_covariate_names
 
 NOW = HOUR + 612
-WIND, SUN = wind_names(ESTONIA), sun_names(ESTONIA)
+WIND, SUN = wind_covariate_names(ESTONIA), sun_covariate_names(ESTONIA)
 
 
 def issue(issued: int, values: Sequence[float], start: int = HOUR) -> IssuedSeries:
@@ -40,9 +40,11 @@ def test_it_is_the_mean_over_the_places() -> None:
 
 
 def test_each_zone_has_the_weather_of_its_region() -> None:
-    assert wind_names(LATVIA) == WIND
-    assert {name.partition("@")[2][:2] for name in (*wind_names(FINLAND), *sun_names(FINLAND))} == {"fi"}
-    assert not {*wind_names(FINLAND), *sun_names(FINLAND)} & {*WIND, *SUN}
+    assert wind_covariate_names(LATVIA) == WIND
+    assert {name.partition("@")[2][:2] for name in (*wind_covariate_names(FINLAND), *sun_covariate_names(FINLAND))} == {
+        "fi"
+    }
+    assert not {*wind_covariate_names(FINLAND), *sun_covariate_names(FINLAND)} & {*WIND, *SUN}
 
 
 def test_an_hour_of_which_one_place_is_unknown_is_unknown() -> None:
@@ -74,8 +76,8 @@ def test_nothing_is_seen_that_was_issued_later(given_issues: list[IssuedSeries],
 
 
 def test_what_a_store_holds_is_served(store: Store) -> None:
-    assert read_weather(store, ESTONIA, NOW) is None
+    assert read_region_weather(store, ESTONIA, NOW) is None
     fresh, later = issue(NOW - HOUR_S, [6.0, 7.0]), issue(NOW + DAY_S, [20.0, 20.0])
     store.covariates.add({name: [fresh, later] for name in (*WIND, *SUN)})
-    weather = read_weather(store, ESTONIA, NOW)
+    weather = read_region_weather(store, ESTONIA, NOW)
     assert by_hour(weather) == pytest.approx({HOUR: 6.0, HOUR + HOUR_S: 7.0}, abs=0.01)

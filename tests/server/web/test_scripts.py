@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.api.api_server import RunningServer
 from tests.support.machine.node import NPM, ROOT, STATIC, modules, node, run_module
-from tunnihind.market import MARKETS, Market, consumer_price, market_price
+from tunnihind.market import MARKETS, Market, consumer_price, rounded_market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
 from tunnihind.web.options import LANGUAGES, Language, PageOptions
@@ -201,7 +201,7 @@ def test_scripts_add_vat_to_a_price_as_the_api_does(rate: float, drawn: list[flo
     cents = json.loads(asyncio.run(run_module(code, json.dumps(["kwh", rate, prices]))))
     assert cents == [round(100 * consumer_price(price, rate), 2) for price in prices]
     euros = json.loads(asyncio.run(run_module(code, json.dumps(["mwh", rate, prices]))))
-    assert euros == [market_price(price * (1 + rate)) for price in prices]
+    assert euros == [rounded_market_price(price * (1 + rate)) for price in prices]
 
 
 DATED = """

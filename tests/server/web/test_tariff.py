@@ -65,7 +65,7 @@ def test_a_households_price_has_vat_in_any_unit_unless_chosen_otherwise() -> Non
 def test_without_a_package_or_when_the_markets_price_is_asked_for_nothing_is_added() -> None:
     for options in ({}, {"margin": "3"}, {"package": "vork_4", "margin": "3", "price": "market"}, {"package": "x"}):
         display = summary_of([50.0] * 24, **options).display
-        assert display.amount(50.0, FRIDAY) == 6.2
+        assert display.shown_amount(50.0, FRIDAY) == 6.2
         assert display.surcharge.steps == ()
 
 
@@ -143,7 +143,7 @@ async def test_the_script_adds_the_same_fees_and_has_the_same_nights_as_the_serv
     asked = [(price, now + i * HOUR_S) for i in range(-400, 200, 3) for price in (-12.34, 0.0, 93.75, 412.06)]
     shown = json.dumps([unit, display.vat.rates, display.surcharge.steps, asked])
     found = json.loads(await run_module(AMOUNTS.format(folder=STATIC.as_uri()), shown))
-    amounts = [round(display.amount(price, ts), 2) for price, ts in asked]
+    amounts = [round(display.shown_amount(price, ts), 2) for price, ts in asked]
     assert found == [
         [amount, display.surcharge.is_night_rate_at(ts)] for amount, (_, ts) in zip(amounts, asked, strict=True)
     ]

@@ -32,7 +32,7 @@ class ScriptedPrices:
         self.asked_at: list[float] = []
         self._clock = clock
 
-    async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
+    async def fetch_sheets(self, first: date, last: date) -> Sequence[DaySheet]:
         self.asked.append((first, last))
         if self._clock is not None:
             self.asked_at.append(self._clock.now())

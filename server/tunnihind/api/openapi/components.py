@@ -49,11 +49,11 @@ def cacheable_answers(body: Document, *fields: str) -> Document:
             "headers": _header_references(*_CACHING_FIELDS, *fields),
             "content": body,
         },
-        "304": _not_modified(*fields) if fields else {"$ref": "#/components/responses/304"},
+        "304": _not_modified_answer(*fields) if fields else {"$ref": "#/components/responses/304"},
     }
 
 
-def _not_modified(*fields: str) -> Document:
+def _not_modified_answer(*fields: str) -> Document:
     return {
         "description": "Nothing has changed since the answer with the given `ETag`.",
         "headers": _header_references(*_CACHING_FIELDS, *fields),
@@ -73,7 +73,7 @@ def problem_references(*statuses: int) -> Document:
 def response_components(settings: Settings) -> Document:
     """Describe the answers that several operations share, keyed by HTTP status."""
     texts = Problems(settings.base_url)
-    return {"304": _not_modified()} | {
+    return {"304": _not_modified_answer()} | {
         str(status): {
             "description": detail,
             "headers": _header_references("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
