@@ -136,17 +136,17 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
     @property
     @override
     def is_on(self) -> bool:
-        return self.decision is not None and self.decision.runs_at(self.coordinator.prices.now)
+        return self.window is not None and self.window.runs_at(self.coordinator.prices.now)
 
     @property
     @override
     def extra_state_attributes(self) -> Attributes:
-        if self.decision is None:
+        if self.window is None:
             return _why_no_window(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
-            "pieces": [iso_bounds(start, end) for start, end in self.decision.pieces],
-            "shortened": self.decision.shortened,
-            "locked": self.decision.started_by(self.coordinator.prices.now),
+            "pieces": [iso_bounds(start, end) for start, end in self.window.pieces],
+            "shortened": self.window.shortened,
+            "locked": self.window.has_started_by(self.coordinator.prices.now),
         }
 
 

@@ -10,7 +10,7 @@ from homeassistant.core import HomeAssistant
 from .const import CONF_INSTANCE_ID
 from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
-from .plans.outcome import Outcome
+from .plans.outcome import NoWindow, Outcome
 
 # A bug report hides the values of the fields in `_REDACT`. The URL may contain a password or reveal the household's
 # network, and the other fields may identify the server or the household.
@@ -42,4 +42,6 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {"kind": type(outcome).__name__, **asdict(outcome)}
+    # Bug reports have always called a window "Decision", so scripts that read them may rely on this word.
+    kind = "NoWindow" if isinstance(outcome, NoWindow) else "Decision"
+    return {"kind": kind, **asdict(outcome)}

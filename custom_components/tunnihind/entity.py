@@ -20,17 +20,17 @@ from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .errors import Refusal
 from .household.prices_now import PricesNow
-from .plans.outcome import Decision, Outcome
+from .plans.outcome import Outcome, Window
 from .plans.settings import (
     LONGEST_DURATION_MIN,
     QUARTER_MIN,
-    Kind,
     PlanError,
+    PlanKind,
     is_by_energy,
     is_by_limit,
     looks_for_high_prices,
 )
-from .plans.steering import Change, SteeredPlan
+from .plans.steering import PlanChange, SteeredPlan
 from .prices.billing import selling_from
 
 # The keys of the entities that show selling prices.
@@ -50,7 +50,7 @@ type Form = Mapping[str, Any]
 
 
 def _looks_for_cheapest(form: Form) -> bool:
-    return bool(form.get("kind", Kind.CHEAPEST) == Kind.CHEAPEST)
+    return bool(form.get("kind", PlanKind.CHEAPEST) == PlanKind.CHEAPEST)
 
 
 def _saves(form: Form) -> bool:
@@ -149,15 +149,15 @@ class PlanEntity(_Entity):
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
-    def decision(self) -> Decision | None:
+    def window(self) -> Window | None:
         """The plan's window. If the plan has no window, the value is None."""
-        return self.outcome if isinstance(self.outcome, Decision) else None
+        return self.outcome if isinstance(self.outcome, Window) else None
 
     @property
     @override
     def available(self) -> bool:
         """True if the plan has a window, or if its settings are valid and the current price is known."""
-        return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
+        return self.window is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
 class SteeringEntity(PlanEntity):
@@ -176,7 +176,7 @@ class SteeringEntity(PlanEntity):
     def available(self) -> bool:
         return self.plan is not None
 
-    async def async_change(self, change: Change) -> None:
+    async def async_change(self, change: PlanChange) -> None:
         """Change the plan. If the change is not allowed, raise Refusal."""
         await async_change_plans([(self.coordinator, self.plan_id)], change)
 
@@ -289,7 +289,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
             registry.async_remove(registered.entity_id)
 
 
-async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
+async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: PlanChange) -> None:
     """Apply `change` to all `plans`, and store the changed plans.
 
     Each plan in `plans` is a pair of the plan's coordinator and the id of the plan's subentry. If the change is not
@@ -304,7 +304,7 @@ async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]]
         await coordinator.async_save()
 
 
-def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) -> SteeredPlan:
+def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: PlanChange) -> SteeredPlan:
     plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
     if plan is None:
         raise Refusal("plan_unusable", plan=title)
@@ -313,6 +313,6 @@ def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) ->
         if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
             raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
     try:
-        return plan.changed(change)
+        return plan.with_change(change)
     except PlanError as error:
         raise Refusal(error.key, plan=title, **error.placeholders) from error

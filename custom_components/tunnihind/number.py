@@ -12,7 +12,7 @@ from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_to_plans, has_entity
 from .forms.plan_form import MAX_CENTS
 from .plans.settings import LONGEST_DURATION_MIN, MAX_ENERGY_KWH, QUARTER_MIN
-from .plans.steering import Change
+from .plans.steering import PlanChange
 from .prices.units import Unit, unit_of
 
 PARALLEL_UPDATES = 0
@@ -65,16 +65,16 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @override
     def available(self) -> bool:
         """True if the plan's settings are valid, and a plan with these settings has this entity."""
-        return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
+        return self.plan is not None and has_entity(self.plan.current_values, self.entity_description.key)
 
     @property
     @override
     def native_value(self) -> float | None:
-        return self.plan.holding.get(self.entity_description.key) if self.plan else None
+        return self.plan.current_values.get(self.entity_description.key) if self.plan else None
 
     @override
     async def async_set_native_value(self, value: float) -> None:
-        await self.async_change(Change(values={self.entity_description.key: value}))
+        await self.async_change(PlanChange(values={self.entity_description.key: value}))
 
 
 class PriceLimitNumber(PlanNumber):

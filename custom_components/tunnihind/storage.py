@@ -10,7 +10,7 @@ from homeassistant.helpers.storage import Store
 from mashumaro.codecs import BasicDecoder
 
 from .const import DOMAIN, LOGGER
-from .plans.outcome import Decision, Outcome, outcome_from_dict
+from .plans.outcome import Outcome, Window, outcome_from_dict
 from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
@@ -35,7 +35,7 @@ class StoredState:
     about: About | None = None
     answer: ForecastAnswer | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    ran: Mapping[str, list[Decision]] = field(default_factory=dict)
+    ran: Mapping[str, list[Window]] = field(default_factory=dict)
     steered: Mapping[str, SteeredPlan] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
     server_ahead_s: int = 0
@@ -84,7 +84,7 @@ class Storage:
 
 _ABOUT_DECODER: Final = BasicDecoder(About)
 _ANSWER_DECODER: Final = BasicDecoder(ForecastAnswer)
-_DECISIONS_DECODER: Final = BasicDecoder(list[Decision])
+_DECISIONS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 

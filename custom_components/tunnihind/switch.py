@@ -9,7 +9,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_to_plans
-from .plans.steering import Change
+from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
 # A plan's switch is a configuration entity, so that a command like "turn off everything here" doesn't turn off the
@@ -36,8 +36,8 @@ class PlanSwitch(SteeringEntity, SwitchEntity):
 
     @override
     async def async_turn_on(self, **kwargs: Any) -> None:
-        await self.async_change(Change(enabled=True))
+        await self.async_change(PlanChange(enabled=True))
 
     @override
     async def async_turn_off(self, **kwargs: Any) -> None:
-        await self.async_change(Change(enabled=False))
+        await self.async_change(PlanChange(enabled=False))

@@ -10,7 +10,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_to_plans
-from .plans.steering import Change
+from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
 TIMES: Final = tuple(
@@ -34,9 +34,9 @@ class PlanTime(SteeringEntity, TimeEntity):
     @property
     @override
     def native_value(self) -> time | None:
-        wall = self.plan.holding.get(self.entity_description.key) if self.plan else None
+        wall = self.plan.current_values.get(self.entity_description.key) if self.plan else None
         return time.fromisoformat(wall) if wall else None
 
     @override
     async def async_set_value(self, value: time) -> None:
-        await self.async_change(Change(values={self.entity_description.key: value.isoformat("seconds")}))
+        await self.async_change(PlanChange(values={self.entity_description.key: value.isoformat("seconds")}))

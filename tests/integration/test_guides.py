@@ -20,9 +20,9 @@ from custom_components.tunnihind.actions.import_past import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
-from custom_components.tunnihind.plans.outcome import Reason
-from custom_components.tunnihind.plans.plan import Status
-from custom_components.tunnihind.plans.settings import Horizon, Kind, Prefer
+from custom_components.tunnihind.plans.outcome import NoWindowReason
+from custom_components.tunnihind.plans.plan import PlanStatus
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
 from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
 from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.server.polling import Problem
@@ -94,13 +94,13 @@ def test_every_attribute_level_and_problem_is_in_the_table_of_entities(language:
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
     }
     codes = set(documents.codes(documents.section("Sensors", language)))
-    assert codes == attributes | set(Level) | set(Problem) | set(Status) | said.keys()
+    assert codes == attributes | set(Level) | set(Problem) | set(PlanStatus) | said.keys()
 
 
 @both_languages
 def test_every_reason_is_in_the_troubleshooting_table(language: str) -> None:
     codes = documents.codes(documents.section("Troubleshooting", language))
-    assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
+    assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(NoWindowReason)
 
 
 @both_languages
@@ -217,7 +217,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     }
     horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
     choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
-    choices["find_cheapest_hours"] = {*Horizon, Kind.CHEAPEST, Kind.DEAREST, *Prefer}
+    choices["find_cheapest_hours"] = {*Horizon, PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE, *Preference}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")

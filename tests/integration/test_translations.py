@@ -26,7 +26,7 @@ from custom_components.tunnihind.forms import options_flow, plan_form, tariff_st
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
 from custom_components.tunnihind.forms.tariff_form import RowForm
-from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.rates import Package, Part
@@ -350,7 +350,7 @@ async def test_every_state_of_a_choice_has_a_text_and_no_other_has(
     ("said", "states"),
     [
         (EN["entity"]["sensor"]["price_level"]["state"], Level),
-        (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], Reason),
+        (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], NoWindowReason),
         (EN["entity"]["binary_sensor"]["data_problem"]["state_attributes"]["problems"]["state"], Problem),
     ],
     ids=["level", "reason", "problem"],

@@ -16,9 +16,9 @@ from ..plans.settings import (
     MAX_TOLERANCE_CENTS,
     QUARTER_MIN,
     Horizon,
-    Kind,
+    PlanKind,
     PlanSettings,
-    Prefer,
+    Preference,
 )
 from ..plans.spans import Span
 from .call import (
@@ -32,7 +32,7 @@ from .call import (
     window_answer,
 )
 
-_KINDS: Final = (Kind.CHEAPEST, Kind.DEAREST)
+_KINDS: Final = (PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE)
 
 
 def _finite(cents: float) -> float:
@@ -52,9 +52,9 @@ SCHEMA: Final = vol.Schema(
         vol.Optional("deadline"): cv.datetime,
         vol.Optional("horizon", default=Horizon.PUBLISHED): vol.In(list(Horizon)),
         vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite),
-        vol.Optional("kind", default=Kind.CHEAPEST): vol.In(_KINDS),
+        vol.Optional("kind", default=PlanKind.CHEAPEST): vol.In(_KINDS),
         vol.Optional("tolerance", default=0.0): vol.All(vol.Coerce(float), _finite, vol.Range(0, MAX_TOLERANCE_CENTS)),
-        vol.Optional("prefer", default=Prefer.EARLIEST): vol.In(list(Prefer)),
+        vol.Optional("prefer", default=Preference.EARLIEST): vol.In(list(Preference)),
     }
 )
 

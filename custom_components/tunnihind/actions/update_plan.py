@@ -18,7 +18,7 @@ from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
-from ..plans.steering import Change
+from ..plans.steering import PlanChange
 from .call import coordinator_of_entry, length, rehearsal_mark, window_answer
 
 ATTR_ENABLED: Final = "enabled"
@@ -76,7 +76,7 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
     If the call asks for an answer, return each plan's state and its window, or the reason why it has no window.
     """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
-    change = Change(
+    change = PlanChange(
         values={name: call.data[name] for name in FIELDS if name in call.data},
         clear=call.data[ATTR_CLEAR],
         enabled=call.data.get(ATTR_ENABLED),

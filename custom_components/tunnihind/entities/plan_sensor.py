@@ -8,45 +8,45 @@ from homeassistant.const import PERCENTAGE, UnitOfTime
 
 from ..const import EUR, EUR_PER_KWH
 from ..entity import Attributes, PlanEntity, PlanSensorWithoutPrice, ValueDescription, ValueSensor, moment
-from ..plans.outcome import Decision
-from ..plans.plan import Status
+from ..plans.outcome import Window
+from ..plans.plan import PlanStatus
 from ..plans.saving import Saving
 
 _PERCENT: Final = 100
 _MINUTE_S: Final = 60
 
 
-def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float | None]:
-    return lambda decision: figure(decision.saving) if decision.saving else None
+def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Window], float | None]:
+    return lambda window: figure(window.saving) if window.saving else None
 
 
-def _saving_band(decision: Decision) -> Attributes:
-    return {"p10": decision.saving.low, "p90": decision.saving.high} if decision.saving else {}
+def _saving_band(window: Window) -> Attributes:
+    return {"p10": window.saving.low, "p90": window.saving.high} if window.saving else {}
 
 
-def _cost_band(decision: Decision) -> Attributes:
-    cost = decision.cost
+def _cost_band(window: Window) -> Attributes:
+    cost = window.cost
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
 # The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be
 # meaningless. The module `account_sensor` contains the sensors for actual costs and savings.
-PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
+PLAN_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
     ValueDescription(
         key="window_start",
         device_class=SensorDeviceClass.TIMESTAMP,
-        value_fn=lambda decision: moment(decision.start),
+        value_fn=lambda window: moment(window.start),
     ),
     ValueDescription(
         key="window_end",
         device_class=SensorDeviceClass.TIMESTAMP,
-        value_fn=lambda decision: moment(decision.end),
+        value_fn=lambda window: moment(window.end),
     ),
     ValueDescription(
         key="window_average",
         native_unit_of_measurement=EUR_PER_KWH,
         suggested_display_precision=4,
-        value_fn=lambda decision: decision.average,
+        value_fn=lambda window: window.average,
     ),
     ValueDescription(
         key="window_saving",
@@ -66,7 +66,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=EUR,
         suggested_display_precision=2,
-        value_fn=lambda decision: decision.cost.expected if decision.cost else None,
+        value_fn=lambda window: window.cost.expected if window.cost else None,
         attributes_fn=_cost_band,
     ),
     ValueDescription(
@@ -74,38 +74,38 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
         entity_registry_enabled_default=False,
-        value_fn=lambda decision: round(decision.forecast_share * _PERCENT),
+        value_fn=lambda window: round(window.forecast_share * _PERCENT),
     ),
 )
 
 
-class PlanSensor(PlanEntity, ValueSensor[Decision]):
+class PlanSensor(PlanEntity, ValueSensor[Window]):
     """A sensor for one value of a plan's window. While the plan has no window, the sensor has no value."""
 
     @property
     @override
-    def subject(self) -> Decision | None:
-        return self.decision
+    def subject(self) -> Window | None:
+        return self.window
 
 
-PLAN_STATUS: Final = ValueDescription[Status](
+PLAN_STATUS: Final = ValueDescription[PlanStatus](
     key="status",
     device_class=SensorDeviceClass.ENUM,
-    options=list(Status),
+    options=list(PlanStatus),
     value_fn=lambda status: status,
 )
 
 
-class PlanStatusSensor(PlanSensorWithoutPrice[Status]):
+class PlanStatusSensor(PlanSensorWithoutPrice[PlanStatus]):
     """A sensor for the status of a plan."""
 
     @property
     @override
-    def subject(self) -> Status | None:
+    def subject(self) -> PlanStatus | None:
         return self.coordinator.planner.status(self.plan_id, self.coordinator.prices.now)
 
 
-type _WindowAt = tuple[Decision, int]
+type _WindowAt = tuple[Window, int]
 """A plan's window, and the present instant in UTC seconds."""
 
 
@@ -144,4 +144,4 @@ class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     @property
     @override
     def subject(self) -> _WindowAt | None:
-        return (self.decision, self.coordinator.prices.now) if self.decision else None
+        return (self.window, self.coordinator.prices.now) if self.window else None

@@ -31,9 +31,9 @@ from ..plans.settings import (
     QUARTER_MIN,
     WEEKDAYS,
     Horizon,
-    Kind,
+    PlanKind,
     PlanSettings,
-    Prefer,
+    Preference,
     is_by_energy,
 )
 from ..plans.spans import longest_span_s
@@ -83,15 +83,15 @@ class PlanForm(StrEnum):
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
-    DEAREST = "dearest"
-    DEAREST_BY_ENERGY = "dearest_by_energy"
+    MOST_EXPENSIVE = "dearest"
+    MOST_EXPENSIVE_BY_ENERGY = "dearest_by_energy"
     BELOW = "below"
     ABOVE = "above"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> PlanKind:
         """The kind of hours that the plan looks for."""
-        return Kind(self.removesuffix(_BY_ENERGY))
+        return PlanKind(self.removesuffix(_BY_ENERGY))
 
     @property
     def is_by_energy(self) -> bool:
@@ -104,7 +104,7 @@ _BY_ENERGY: Final = "_by_energy"
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form in which people change the given plan."""
-    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
+    return PlanForm(plan.get(KIND, PlanKind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
 
 
 _ANY_PLAN: Final[Mapping[str, Any]] = {
@@ -123,10 +123,10 @@ _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_ANY_PLAN}
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
-    PlanForm.DEAREST: {KIND: Kind.DEAREST.value, **FIRST_PLAN},
-    PlanForm.DEAREST_BY_ENERGY: {KIND: Kind.DEAREST.value, **_ENERGY_PLAN},
-    PlanForm.BELOW: {KIND: Kind.BELOW.value, PRICE_CAP: 10, **_LIMIT_PLAN},
-    PlanForm.ABOVE: {KIND: Kind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
+    PlanForm.MOST_EXPENSIVE: {KIND: PlanKind.MOST_EXPENSIVE.value, **FIRST_PLAN},
+    PlanForm.MOST_EXPENSIVE_BY_ENERGY: {KIND: PlanKind.MOST_EXPENSIVE.value, **_ENERGY_PLAN},
+    PlanForm.BELOW: {KIND: PlanKind.BELOW.value, PRICE_CAP: 10, **_LIMIT_PLAN},
+    PlanForm.ABOVE: {KIND: PlanKind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
 }
 
 MAX_CENTS: Final = 500
@@ -180,13 +180,13 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         prices[vol.Optional(PRICE_CAP)] = limit
         nearly: dict[vol.Marker, Any] = {
             vol.Optional(TOLERANCE): price(unit, 0, MAX_TOLERANCE_CENTS),
-            vol.Optional(PREFER): choice_field(Prefer, PREFER),
+            vol.Optional(PREFER): choice_field(Preference, PREFER),
         }
         fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
         fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
         fields[vol.Required(PRICES)] = foldable(prices, unfolded=PRICES in unfolded)
         fields[vol.Optional(NEARLY)] = foldable(nearly, unfolded=NEARLY in unfolded)
-    if not form.kind.is_dear:
+    if not form.kind.looks_for_high_prices:
         fields[vol.Optional(SAVED)] = foldable({vol.Optional(METER): _METER}, unfolded=SAVED in unfolded)
     return vol.Schema(fields)
 
@@ -200,7 +200,7 @@ def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return the values that the form shows for a plan. Prices are in `unit`."""
     form = form_of(plan)
-    preferred = {} if form.kind.is_by_limit else {PREFER: Prefer.EARLIEST.value}
+    preferred = {} if form.kind.is_by_limit else {PREFER: Preference.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
     shown |= {key: _clock(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
@@ -225,12 +225,12 @@ def plan_of(
     plan.setdefault(MIN_PIECE, _default_min_piece(form))
     if SPLIT in plan:
         plan[SPLIT] = plan[SPLIT] == SPLIT
-    if form.kind is not Kind.CHEAPEST:
+    if form.kind is not PlanKind.CHEAPEST:
         plan[KIND] = form.kind.value
     left_out = {
         *((MIN_PIECE, MAX_STARTS) if plan.get(SPLIT) is False else ()),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
-        *(() if plan.get(PREFER) == Prefer.LATEST else (PREFER,)),
+        *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
     }
     return {key: value for key, value in plan.items() if key not in left_out}
 

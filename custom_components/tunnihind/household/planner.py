@@ -7,8 +7,8 @@ from typing import Final
 from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
-from ..plans.outcome import Decision, Outcome
-from ..plans.plan import Status, decide, status_of, switched_off, until, windows_after
+from ..plans.outcome import Outcome, Window
+from ..plans.plan import PlanStatus, cut_off_window, decide, status_of, switched_off_outcome, windows_after
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
@@ -29,8 +29,8 @@ class Planner:
         self._plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
-        self.ran: dict[str, list[Decision]] = {}
-        self._after: dict[str, tuple[Decision, ...]] = {}
+        self.ran: dict[str, list[Window]] = {}
+        self._after: dict[str, tuple[Window, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
         """Read the plans from `subentries`, and their changes, decisions and windows from `kept`."""
@@ -67,7 +67,7 @@ class Planner:
         if replan:
             for plan_id in plans:
                 self.outcomes.pop(plan_id, None)
-                ended = (until(window, now) for window in self.ran.get(plan_id, ()))
+                ended = (cut_off_window(window, now) for window in self.ran.get(plan_id, ()))
                 self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
@@ -81,20 +81,20 @@ class Planner:
         self._after = {
             plan: windows_after(self.settings[plan], timeline, outcome, now)
             for plan, outcome in self.outcomes.items()
-            if isinstance(outcome, Decision)
+            if isinstance(outcome, Window)
         }
         return self.outcomes
 
-    def windows(self, plan: str) -> list[Decision]:
+    def windows(self, plan: str) -> list[Window]:
         """Return the plan's windows of the last two weeks, its running window, and its known future windows.
 
         Only a plan that covers all hours below or above a price limit may have several future windows.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
-        ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
+        ahead = [outcome] if isinstance(outcome, Window) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
-    def status(self, plan: str, now: int) -> Status | None:
+    def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
 
         If the plan has no valid settings or no decision, return None.
@@ -128,10 +128,10 @@ class Planner:
         last = self.outcomes.get(plan_id)
         if self._plans[plan_id].enabled:
             return decide(self.settings[plan_id], timeline, now, last)
-        return switched_off(timeline, now, last)
+        return switched_off_outcome(timeline, now, last)
 
-    def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+    def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
+        newest = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run
         # A window that begins at `now` is dropped if it is no longer the plan's window.
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}
         if newest is not None:

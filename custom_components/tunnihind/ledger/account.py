@@ -7,10 +7,10 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
-from ..plans.outcome import Decision, NoWindow, Outcome, Reason
+from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
 from ..plans.saving import Saving, saving_of
 from ..plans.settings import PlanSettings
-from ..plans.solver import first_quarter
+from ..plans.solver import round_up_to_quarter
 from ..plans.spans import Span
 from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
@@ -190,10 +190,10 @@ class Account:
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
         """Update the account's windows and its present span according to the plan's decision."""
-        window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+        window = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
-        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
-        if settings.kind.is_dear or is_switched_off:
+        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF
+        if settings.kind.looks_for_high_prices or is_switched_off:
             self._ready_since = self._opened = None
         else:
             self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
@@ -203,7 +203,7 @@ class Account:
             self._note_ran_until(min(now, window.end))
             if window is outcome:
                 return
-        if is_set_back or self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
+        if is_set_back or self._ready_since is None or not isinstance(outcome, Window) or now < outcome.span.opens:
             return
         opened = self._open_span(outcome, self._ready_since, timeline)
         newest = self._runs[-1].start if self._runs else self._closed_until - 1
@@ -227,7 +227,7 @@ class Account:
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
-    def _end_dropped(self, window: Decision | None, now: int) -> None:
+    def _end_dropped(self, window: Window | None, now: int) -> None:
         """End the running windows that are no longer in the plan's decision.
 
         A running window may disappear from the decision if an action requests a new window or the clock is set back.
@@ -238,16 +238,16 @@ class Account:
             self._runs = [run for run in kept if run is not None]
             self._ready_since, self._opened = now, None
 
-    def _open_span(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
+    def _open_span(self, window: Window, ready_since: int, timeline: Timeline) -> _Opened:
         """Return the plan's present span with the expected saving.
 
         While the span and the plan's duration stay the same, the first expected saving is kept.
         """
         opened = self._opened
-        if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
-            at_once = first_quarter(max(decision.span.opens, ready_since))
-            expected = saving_of(timeline, decision.pieces, at_once)
-            self._opened = opened = _Opened(decision.span, at_once, expected, decision.asked_s)
+        if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
+            at_once = round_up_to_quarter(max(window.span.opens, ready_since))
+            expected = saving_of(timeline, window.pieces, at_once)
+            self._opened = opened = _Opened(window.span, at_once, expected, window.asked_s)
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.ledger.run import StartedWindow, amounts_by_day
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
-from custom_components.tunnihind.plans.outcome import Decision
-from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings
+from custom_components.tunnihind.plans.outcome import Window
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
 from custom_components.tunnihind.prices.days import local
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
@@ -147,7 +147,7 @@ def test_a_restart_at_any_tick_changes_nothing() -> None:
 def test_home_assistant_off_for_a_part_of_a_window_loses_none_of_it() -> None:
     life = Life(MACHINE, NIGHT)
     life.live(NIGHT)
-    assert isinstance(life.outcome, Decision)
+    assert isinstance(life.outcome, Window)
     begins = life.outcome.start
     life.live(begins + QUARTER_S)
     life.restart()
@@ -335,9 +335,9 @@ def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
     assert life.account.total.even.saved == pytest.approx((0.3 - 0.1) + (0.3 + 0.25 - 0.2 - 0.2))
 
 
-@pytest.mark.parametrize("kind", [Kind.DEAREST, Kind.ABOVE])
-def test_windows_in_expensive_hours_save_nothing(kind: Kind) -> None:
-    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is Kind.ABOVE else None, min_piece_s=HOUR_S)
+@pytest.mark.parametrize("kind", [PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE])
+def test_windows_in_expensive_hours_save_nothing(kind: PlanKind) -> None:
+    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is PlanKind.ABOVE else None, min_piece_s=HOUR_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
     assert life.ran
@@ -345,7 +345,7 @@ def test_windows_in_expensive_hours_save_nothing(kind: Kind) -> None:
 
 
 def test_all_hours_below_a_price_are_counted_like_any_others() -> None:
-    plan = replace(MACHINE, kind=Kind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
+    plan = replace(MACHINE, kind=PlanKind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
     assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
