@@ -151,5 +151,5 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
 
 
 def _why_no_window(outcome: NoWindow) -> Attributes:
-    run = outcome.last_run
-    return {"reason": outcome.reason, "last_ended": local(run.end).isoformat() if run else None}
+    window = outcome.last_run
+    return {"reason": outcome.reason, "last_ended": local(window.end).isoformat() if window else None}

@@ -32,7 +32,7 @@ from .errors import TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import problems
-from .ledger.completion import Completion
+from .ledger.completion import LedgerCompletion
 from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPrices
 from .plans.steering import SteeredPlan
@@ -84,7 +84,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
-        self._completion = Completion(
+        self._completion = LedgerCompletion(
             hass, entry, self.clock, lambda: self.ledger, lambda: self.paid_prices, self.async_update_listeners
         )
         self._shown_problems: list[Problem] = []
@@ -125,8 +125,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def paid_prices(self) -> PaidPrices:
         """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
-        settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
-        return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
+        fetch_month = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
+        return PaidPrices(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
 
     @property
     def _needs_quarters(self) -> bool:
@@ -173,7 +173,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.ledger.forget_prices()
         elif reset is ResetReason.NEW_REHEARSAL:
             self.planner.forget()
-            self.ledger.forget()
+            self.ledger.forget_all()
         if known == self.data:
             self._update_if_due()
         return known
@@ -219,9 +219,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             scale=self.about.price_scale if self.about else (),
         )
         self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
-        self.ledger.keep_only(self.config_entry.subentries)
+        self.ledger.keep_only_plans(self.config_entry.subentries)
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.paid, now)
-        self._completion.async_look(now)
+        self._completion.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_if_changed()
 

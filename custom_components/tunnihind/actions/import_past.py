@@ -14,22 +14,22 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..errors import Refusal
 from ..past.paid_prices import (
-    EARLIEST,
+    EARLIEST_DAY,
     NO_PRICE,
     HourPrice,
     LeftOutHour,
-    costs,
+    cost_rows,
+    hourly_costs,
     hours_between,
-    left_out_spans,
+    left_out_ranges,
     split_left_out,
-    sum_rows,
 )
 from ..past.recorder import (
-    async_cost_statistic,
-    async_price_statistic,
+    async_cost_metadata,
+    async_price_metadata,
     check_recorder,
     energy_of,
-    name_of_energy,
+    energy_statistic_name,
     stored_costs,
     stored_prices,
     write_costs,
@@ -54,10 +54,10 @@ def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
 def _start_asked(data: Mapping[str, Any], now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `EARLIEST`. Raises Refusal if the first hour of the
-    import has not passed at `now` (UTC seconds).
+    The import begins on the day that the call names, but not before `EARLIEST_DAY`. Raises Refusal if the first hour of
+    the import has not passed at `now` (UTC seconds).
     """
-    day: date = max(data.get(ATTR_START, EARLIEST), EARLIEST)
+    day: date = max(data.get(ATTR_START, EARLIEST_DAY), EARLIEST_DAY)
     start = instant_of(day, time.min)
     if start + HOUR_S > now:
         raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
@@ -82,7 +82,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
                 "reason": why.reason,
                 **({"parts": [*why.parts]} if why.parts else {}),
             }
-            for start, end, why in left_out_spans(left_out)
+            for start, end, why in left_out_ranges(left_out)
         ],
     }
 
@@ -96,9 +96,9 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     check_recorder(hass)
     now = coordinator.clock.now()
     start = _start_asked(call.data, now)
-    metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
+    metadata = async_price_metadata(hass, coordinator.config_entry, coordinator.mode)
     async with _import_lock(hass):
-        prices, left_out = split_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
+        prices, left_out = split_left_out(await coordinator.paid_prices.prices_of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
         outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
@@ -125,20 +125,20 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
     start = _start_asked(call.data, now)
     energy_id = call.data[ATTR_ENERGY]
-    name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
-    metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
+    name = await energy_statistic_name(hass, energy_id, field=ATTR_ENERGY)
+    metadata = async_cost_metadata(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
     async with _import_lock(hass):
         energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
-        found = costs(energy, await paid.of(sorted(energy.hours)))
+        found = hourly_costs(energy, await paid.prices_of(sorted(energy.by_hour)))
         stored = await stored_costs(hass, metadata["statistic_id"])
-        rows = sum_rows(stored, found, start)
+        rows = cost_rows(stored, found, start)
         changed = {hour: row for hour, row in rows.items() if row != stored.get(hour)}
         await write_costs(hass, metadata, changed)
     charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
         **hours_answer(charged, len(changed), left_out),
-        "kwh": round(sum(energy.hours[hour] for hour in charged), 3),
+        "kwh": round(sum(energy.by_hour[hour] for hour in charged), 3),
         "cost": round(sum(charged.values()), 2),
         **rehearsal_mark(coordinator),
     }

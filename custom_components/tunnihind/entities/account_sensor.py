@@ -17,7 +17,7 @@ from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from ..const import EUR, EUR_PER_KWH
 from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, moment
 from ..ledger.account import Account
-from ..ledger.run import Amounts, Total
+from ..ledger.started_window import Amounts, Total
 from ..plans.saving import Saving
 from ..prices.days import iso_bounds, local
 from ..prices.timeline import rounded
@@ -53,7 +53,7 @@ def _eur(amount: float) -> float:
 
 
 def _saved_per_kwh(total: Total) -> float | None:
-    one = total.even.per_kwh
+    one = total.at_one_kw.per_kwh
     return rounded(one.saved) if one else None
 
 
@@ -80,7 +80,7 @@ def _last_attributes(at: AccountAt) -> Attributes:
     last = at.account.last_window
     if last is None:
         return means
-    one = last.total.even.per_kwh or Amounts()
+    one = last.total.at_one_kw.per_kwh or Amounts()
     expected, p10, p90 = _range(last.expected)
     expected_at_start, p10_at_start, p90_at_start = _range(last.expected_at_start)
     return {
@@ -122,7 +122,7 @@ def _sums(total: Total) -> Attributes:
     return {
         "against_days_mean": _eur(total.used.below_mean),
         "energy": _kwh(total.used),
-        "hours": round(total.even.kwh, _HOUR_DECIMALS),
+        "hours": round(total.at_one_kw.kwh, _HOUR_DECIMALS),
         "hours_without_reading": _hours_unread(total),
     }
 
