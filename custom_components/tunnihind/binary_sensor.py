@@ -30,7 +30,7 @@ from .entity import (
 from .household.prices_now import PricesNow
 from .household.problems import problems
 from .plans.outcome import NoWindow
-from .prices.days import iso_bounds, local
+from .prices.days import iso_bounds, tallinn_time
 
 PARALLEL_UPDATES = 0
 
@@ -44,13 +44,13 @@ class PriceBinaryDescription(BinarySensorEntityDescription):
 
 
 def _end(instant: int | None) -> Attributes:
-    return {} if instant is None else {"end": local(instant).isoformat()}
+    return {} if instant is None else {"end": tallinn_time(instant).isoformat()}
 
 
 def _negative(key: str) -> PriceBinaryDescription:
     return PriceBinaryDescription(
         key=key,
-        is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
+        is_on_fn=lambda prices: prices.current_period.price < 0 if prices.current_period else None,
         attributes_fn=lambda prices: _end(prices.negative_until),
     )
 
@@ -152,4 +152,4 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
 
 def _why_no_window(outcome: NoWindow) -> Attributes:
     window = outcome.last_run
-    return {"reason": outcome.reason, "last_ended": local(window.end).isoformat() if window else None}
+    return {"reason": outcome.reason, "last_ended": tallinn_time(window.end).isoformat() if window else None}

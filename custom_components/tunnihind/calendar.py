@@ -65,6 +65,8 @@ class PlanCalendar(DataEntity, CalendarEntity):
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),
             end=datetime.fromtimestamp(clock.to_home_time(end), UTC),
             summary=plan.title,
-            description=unit_of(self.coordinator.config_entry.options).text(window.average, self.hass.config.language),
+            description=unit_of(self.coordinator.config_entry.options).price_text(
+                window.average, self.hass.config.language
+            ),
             uid=f"{plan.subentry_id}-{start}",
         )

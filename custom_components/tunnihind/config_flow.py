@@ -112,7 +112,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
                     self._found = found
                     return await self._add_found()
                 self._refuse_zone(CONF_ZONE, found, zone, language)
-        listed = [SelectOptionDict(value=zone.lower(), label=zone.country(language)) for zone in offered]
+        listed = [SelectOptionDict(value=zone.lower(), label=zone.country_name(language)) for zone in offered]
         zones = SelectSelector(SelectSelectorConfig(options=listed, mode=SelectSelectorMode.LIST))
         likely = self._likely_zones(offered)[0].lower()
         return self.async_show_form(
@@ -127,8 +127,8 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),
-            "zone": wanted.country(language),
-            "reason": server.zone.country(language),
+            "zone": wanted.country_name(language),
+            "reason": server.zone.country_name(language),
         }
 
     async def _add_found(self) -> ConfigFlowResult:

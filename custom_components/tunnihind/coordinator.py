@@ -36,7 +36,7 @@ from .ledger.completion import LedgerCompletion
 from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPrices
 from .plans.steering import SteeredPlan
-from .prices.billing import Resolution, billing_from, selling_from
+from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
 from .prices.zones import zone_of
@@ -91,7 +91,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._timelines: Final = Timelines()
         self._saved = StoredState()
         self.billing = billing_from(entry.options)
-        self.selling = selling_from(entry.options)
+        self.selling = selling_contract_from(entry.options)
 
     @property
     def about(self) -> About | None:
@@ -172,7 +172,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         if reset is ResetReason.OTHER_SERVER:
             self.ledger.forget_prices()
         elif reset is ResetReason.NEW_REHEARSAL:
-            self.planner.forget()
+            self.planner.forget_decisions()
             self.ledger.forget_all()
         if known == self.data:
             self._update_if_due()
@@ -210,17 +210,17 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.prices = PricesNow(
             now=now,
             answer=self.data,
-            timeline=lines.paid,
-            levels=lines.levels,
+            timeline=lines.buying,
+            level_prices=lines.level_prices,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.decide(lines.paid, now),
+            outcomes=self.planner.decide(lines.buying, now),
             unknown_parts=tariff.charges(now).unknown_parts,
-            scale=self.about.price_scale if self.about else (),
+            price_scale=self.about.price_scale if self.about else (),
         )
-        self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
+        self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
         self.ledger.keep_only_plans(self.config_entry.subentries)
-        self.ledger.update(self.planner.settings, self.prices.outcomes, lines.paid, now)
+        self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
         self._completion.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_if_changed()
@@ -234,7 +234,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
         """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
-        self.planner.take(plans, self.clock.now(), replan=replan)
+        self.planner.replace_plans(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
     @callback
@@ -244,9 +244,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         If polls now have to request quarter-hour prices, or no longer have to, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
-        self.planner.update(self.config_entry.subentries.values())
+        self.planner.update_plans(self.config_entry.subentries.values())
         self.billing = billing_from(self.config_entry.options)
-        self.selling = selling_from(self.config_entry.options)
+        self.selling = selling_contract_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
             # If the entry is unloaded, Home Assistant cancels this background task.
@@ -268,8 +268,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             about=self.about,
             answer=self.data,
             outcomes=self.planner.outcomes,
-            ran=self.planner.ran,
-            steered=self.planner.steered,
+            ran=self.planner.begun_windows,
+            steered=self.planner.steered_plans,
             ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

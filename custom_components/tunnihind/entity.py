@@ -31,7 +31,7 @@ from .plans.settings import (
     looks_for_high_prices,
 )
 from .plans.steering import PlanChange, SteeredPlan
-from .prices.billing import selling_from
+from .prices.billing import selling_contract_from
 
 # The keys of the entities that show selling prices.
 SELLING_PRICE: Final = "selling_price"
@@ -110,7 +110,7 @@ class PriceEntity(ServerEntity):
     @property
     @override
     def available(self) -> bool:
-        return self.prices.current is not None
+        return self.prices.current_period is not None
 
 
 class SellingEntity(PriceEntity):
@@ -157,7 +157,9 @@ class PlanEntity(_Entity):
     @override
     def available(self) -> bool:
         """True if the plan has a window, or if its settings are valid and the current price is known."""
-        return self.window is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
+        return self.window is not None or (
+            self.outcome is not None and self.coordinator.prices.current_period is not None
+        )
 
 
 class SteeringEntity(PlanEntity):
@@ -281,7 +283,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
         for key in _FORMS_WITH
         if not has_entity(plan.data, key)
     }
-    if selling_from(entry.options) is None:
+    if selling_contract_from(entry.options) is None:
         unfitting |= {f"{entry.entry_id}_{key}" for key in _SELLING_KEYS}
     registry = er.async_get(hass)
     for registered in er.async_entries_for_config_entry(registry, entry.entry_id):

@@ -12,7 +12,7 @@ from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .forms.tariff_step import PART_NAMES
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
-from .prices.days import local
+from .prices.days import tallinn_time
 from .prices.rates import Part
 from .server.client import without_password
 from .server.polling import Problem
@@ -72,7 +72,7 @@ def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
 
 
 def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
-    return coordinator.tariff.outdated_parts(local(coordinator.prices.now).date())
+    return coordinator.tariff.outdated_parts(tallinn_time(coordinator.prices.now).date())
 
 
 def _is_too_old(version: str) -> bool:
@@ -95,7 +95,7 @@ def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
         translation_key=key,
         translation_placeholders={
             "name": entry.title,
-            "zone": entry.runtime_data.zone.country(hass.config.language),
+            "zone": entry.runtime_data.zone.country_name(hass.config.language),
             "url": without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,

@@ -133,7 +133,7 @@ def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
     """Give each plan a window on each of the last 14 days, at the times of its present plan."""
     for plan_id, outcome in coordinator.prices.outcomes.items():
         if isinstance(outcome, Window):
-            coordinator.planner.ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
+            coordinator.planner.begun_windows[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
 
 
 def _days_earlier(window: Window, days: int) -> Window:

@@ -23,7 +23,7 @@ from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutRea
 from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.plan import PlanStatus
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
-from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
+from custom_components.tunnihind.prices.rates import FEE_RATES, NETWORK_RATES, Part
 from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
@@ -122,10 +122,10 @@ def test_the_rates_that_are_filled_in_are_those_of_the_code(language: str) -> No
         for key, label in one["data"].items()
     }
     filled_in: dict[str, list[str]] = {}
-    for package, lists in NETWORK.items():
+    for package, lists in NETWORK_RATES.items():
         rates = [astuple(entry.rate) for entry in lists]
         filled_in[said["selector"]["package"]["options"][package]] = [_figure(one) for one in rates]
-    for part, entries in FEES.items():
+    for part, entries in FEE_RATES.items():
         figures = [(entry.rate, entry.disputed) for entry in entries]
         filled_in[labels_of[part]] = [_figure(one) for one in figures]
     [table] = documents.tables(documents.section("Rates that are filled in", language))

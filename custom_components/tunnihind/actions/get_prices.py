@@ -8,7 +8,7 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..household.prices_now import mapping, rates
+from ..household.prices_now import emhass_mapping, nord_pool_rates
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
 
@@ -55,16 +55,16 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
     prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
-    known = prices.timeline.at_step(step_s).between(start, end)
+    known = prices.timeline.with_step(step_s).periods_between(start, end)
     periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
     return {"prices": _shaped(periods, call.data[ATTR_SHAPE]), **rehearsal_mark(coordinator)}
 
 
 def _shaped(periods: list[Period], shape: Shape) -> JsonValueType:
     if shape == Shape.MAPPING:
-        return {**mapping(periods)}
+        return {**emhass_mapping(periods)}
     if shape == Shape.RATES:
-        return [*rates(periods)]
+        return [*nord_pool_rates(periods)]
     return [_price(period) for period in periods]
 
 

@@ -12,7 +12,7 @@ from typing import Final, TypedDict
 from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
 from ..prices.tariff import Charges, Tariff
-from ..prices.timeline import Level, Period, Timeline, is_whole, levels
+from ..prices.timeline import Level, Period, Timeline, is_day_covered, levels
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
@@ -70,7 +70,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     charged: list[int | None] = []
     market: list[float | None] = []
     answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.in_hours()
-    level_of = _level_lookup(prices.levels, start, end)
+    level_of = _level_lookup(prices.level_prices, start, end)
     for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
@@ -78,7 +78,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     return PriceColumns(
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],
-        tint=_tints(paid, prices.scale, tariff),
+        tint=_tints(paid, prices.price_scale, tariff),
         market=market,
         charged=charged,
         charges=charges,
@@ -87,7 +87,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
     """Return the prices from `start` to `end` (UTC seconds), or None if none of them is known."""
-    periods = timeline.between(start, end)
+    periods = timeline.periods_between(start, end)
     if not periods:
         return None
     by_start = {period.start: period for period in periods}
@@ -116,9 +116,9 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
     If any price of the instant's day is unknown, the price level is None.
     """
     places: dict[int, int] = {}
-    for day in _days(timeline.between(start, end)):
-        periods = timeline.between(day.start, day.end)
-        if is_whole(day, periods):
+    for day in _days(timeline.periods_between(start, end)):
+        periods = timeline.periods_between(day.start, day.end)
+        if is_day_covered(day, periods):
             places |= {period.start: _LEVELS[level] for period, level in zip(periods, levels(periods), strict=True)}
     return lambda instant: places.get(instant - instant % timeline.step_s)
 

@@ -17,7 +17,7 @@ from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
-from ..household.problems import FORECAST_LIFE_S, problems
+from ..household.problems import MAX_FORECAST_AGE_S, problems
 from ..plans.solver import Piece
 from ..prices.timeline import Timeline
 from ..prices.units import Unit, unit_of
@@ -136,14 +136,14 @@ class Contents:
         prices, contact = coordinator.prices, coordinator.contact
         self._make_columns(prices)
         found = problems(prices, contact)
-        made_at, current = prices.answer.made_at, prices.current
+        made_at, current = prices.answer.made_at, prices.current_period
         return CardContents(
             state=State.READY if current else State.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
             lost_since=prices.now - contact.silence_s(prices.now) if Problem.SERVER_UNREACHABLE in found else None,
-            stale_since=made_at + FORECAST_LIFE_S if made_at and Problem.FORECAST_STALE in found else None,
+            stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,
             prices=self._prices,
@@ -154,7 +154,7 @@ class Contents:
 
     def _make_columns(self, prices: PricesNow) -> None:
         coordinator, start = self._coordinator, prices.today.start
-        made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, start
+        made_from = prices.timeline, prices.level_prices, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
             self._prices = price_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)

@@ -183,11 +183,11 @@ async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
     lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
-    prices = replace(coordinator.prices, answer=answer, timeline=lines.paid, levels=lines.levels)
+    prices = replace(coordinator.prices, answer=answer, timeline=lines.buying, level_prices=lines.level_prices)
     start, end = day_at(prices.now, days_later=1 - _DAYS).start, prices.today.start
     return CardPast(
         prices=price_columns(prices, coordinator.tariff, start, end),
-        selling=columns_of(lines.sold, start, end),
+        selling=columns_of(lines.selling, start, end),
     )
 
 

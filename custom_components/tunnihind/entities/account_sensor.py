@@ -19,7 +19,7 @@ from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, momen
 from ..ledger.account import Account
 from ..ledger.started_window import Amounts, Total
 from ..plans.saving import Saving
-from ..prices.days import iso_bounds, local
+from ..prices.days import iso_bounds, tallinn_time
 from ..prices.timeline import rounded
 
 _EUR_DECIMALS: Final = 4
@@ -39,12 +39,12 @@ class AccountAt:
     @property
     def today(self) -> Total:
         """The energy, cost and savings of the plan's windows today."""
-        return self.account.total_of([local(self.now).date()])
+        return self.account.total_of([tallinn_time(self.now).date()])
 
     @property
     def this_month(self) -> Total:
         """The energy, cost and savings of the plan's windows this month."""
-        today = local(self.now).date()
+        today = tallinn_time(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
 

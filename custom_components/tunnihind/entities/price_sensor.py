@@ -17,7 +17,7 @@ from ..entity import (
     ValueDescription,
     ValueSensor,
 )
-from ..household.prices_now import DayPrices, PricesNow, points, rates
+from ..household.prices_now import DayPriceSummary, PricesNow, haeo_points, nord_pool_rates
 from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
@@ -91,13 +91,13 @@ def _settled(period: Period | None) -> bool | None:
 
 def _lists(prices: PricesNow) -> Attributes:
     return {
-        "settled": _settled(prices.current),
+        "settled": _settled(prices.current_period),
         "tomorrow_valid": prices.tomorrow_prices is not None,
-        "raw_yesterday": rates(prices.settled_on(day_at(prices.now, days_later=-1))),
-        "raw_today": rates(prices.settled_on(prices.today)),
-        "raw_tomorrow": rates(prices.settled_on(prices.tomorrow)),
-        "raw_forecast": rates(prices.predicted),
-        "forecast": prices.bands,
+        "raw_yesterday": nord_pool_rates(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
+        "raw_today": nord_pool_rates(prices.settled_periods_on(prices.today)),
+        "raw_tomorrow": nord_pool_rates(prices.settled_periods_on(prices.tomorrow)),
+        "raw_forecast": nord_pool_rates(prices.predicted_periods),
+        "forecast": prices.predicted_bands,
     }
 
 
@@ -106,11 +106,11 @@ def _outlook(prices: PricesNow) -> Attributes:
         return {}
     band = prices.outlook_band
     return {
-        **_times(prices.outlook[0], prices.outlook[-1]),
+        **_times(prices.outlook_periods[0], prices.outlook_periods[-1]),
         "p10": band.p10,
         "p50": band.p50,
         "p90": band.p90,
-        "forecast": prices.bands,
+        "forecast": prices.predicted_bands,
     }
 
 
@@ -120,35 +120,35 @@ def _spread_today(prices: PricesNow) -> float | None:
 
 
 def _average_ahead(prices: PricesNow) -> float | None:
-    return rounded(fmean(period.price for period in prices.ahead)) if prices.ahead else None
+    return rounded(fmean(period.price for period in prices.periods_ahead)) if prices.periods_ahead else None
 
 
 def _ahead(prices: PricesNow) -> Attributes:
-    if not prices.ahead:
+    if not prices.periods_ahead:
         return {"hours": prices.hours_ahead}
     return {
         "hours": prices.hours_ahead,
-        **_times(prices.ahead[0], prices.ahead[-1]),
-        "settled": all(period.settled for period in prices.ahead),
+        **_times(prices.periods_ahead[0], prices.periods_ahead[-1]),
+        "settled": all(period.settled for period in prices.periods_ahead),
     }
 
 
 def _list(prices: PricesNow) -> Attributes:
     return {
-        "rates": rates(prices.listed),
-        "forecast": points(prices.listed[:MAX_POINTS]),
+        "rates": nord_pool_rates(prices.listed_periods),
+        "forecast": haeo_points(prices.listed_periods[:MAX_POINTS]),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
 
-def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
+def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPriceSummary | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
     Until all prices of the day are published, the day's sensors have no value.
     """
 
-    def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
+    def of_day[Value](figure: Callable[[DayPriceSummary], Value]) -> Callable[[PricesNow], Value | None]:
         return lambda prices: figure(day) if (day := day_of(prices)) else None
 
     yield PriceDescription(key=f"average_{name}", value_fn=of_day(lambda day: day.average))
@@ -168,7 +168,7 @@ def _current_sensor(key: str) -> PriceDescription:
     return PriceDescription(
         key=key,
         state_class=SensorStateClass.MEASUREMENT,
-        value_fn=lambda prices: _price(prices.current),
+        value_fn=lambda prices: _price(prices.current_period),
         attributes_fn=_lists,
     )
 
@@ -177,8 +177,8 @@ def _next_sensor(key: str, name: str) -> PriceDescription:
     return PriceDescription(
         key=key,
         translation_key=name,
-        value_fn=lambda prices: _price(prices.next),
-        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+        value_fn=lambda prices: _price(prices.next_period),
+        attributes_fn=lambda prices: {"settled": _settled(prices.next_period)},
     )
 
 
@@ -203,7 +203,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
-        value_fn=lambda prices: _cents(prices.current),
+        value_fn=lambda prices: _cents(prices.current_period),
     ),
     ValueDescription(
         key="price_level",
@@ -239,7 +239,9 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     PriceDescription(
         key="price_list",
         entity_registry_enabled_default=False,
-        value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
+        value_fn=lambda prices: (
+            rounded(fmean(period.price for period in prices.listed_periods)) if prices.listed_periods else None
+        ),
         attributes_fn=_list,
     ),
 )

@@ -20,7 +20,7 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plans.steering import SteeredPlan
-from ..prices.units import Unit, in_language, unit_of
+from ..prices.units import Unit, figure_in_language, unit_of
 from ..prices.zones import Zone
 from .plan_form import (
     FIRST_PLAN,
@@ -74,9 +74,9 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
-        **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.text(value / _CENTS, language)),
-        "energy": lambda: f"{in_language(f'{value:g}', language)} kWh",
-        "power": lambda: f"{in_language(f'{value:g}', language)} kW",
+        **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
+        "energy": lambda: f"{figure_in_language(f'{value:g}', language)} kWh",
+        "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
         "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
     }
     return _NONE if value is None else written.get(field, lambda: f"{value}")()
@@ -87,7 +87,7 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
-        title=f"{name}, {zone.country(language)}" if zone.suffix else name,
+        title=f"{name}, {zone.country_name(language)}" if zone.suffix else name,
         data=FIRST_PLAN,
         unique_id=None,
     )

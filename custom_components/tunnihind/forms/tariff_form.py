@@ -22,7 +22,7 @@ from homeassistant.helpers.selector import (
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from ..prices.rates import DatedRate, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
-from ..prices.units import Unit, in_language
+from ..prices.units import Unit, figure_in_language
 from ..prices.zones import Zone
 from .fields import NumberField, foldable, price, quantity
 
@@ -269,7 +269,7 @@ class RowForm:
         If the table has no figure for this date, return False. The form then shows the figure of another date.
         """
         keys = self._keys(part)
-        if not keys or not self._dated_rate(part).holds_on(self.day):
+        if not keys or not self._dated_rate(part).applies_on(self.day):
             return False
         tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
         return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
@@ -308,13 +308,15 @@ class RowForm:
 
         If the zone has no price lists, return only the default VAT rate.
         """
-        default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
+        default_vat = {"default_vat": figure_in_language(f"{self.vat_percent:g}", language)}
         if not self.price_lists.fees:
             return default_vat
         excise = self.price_lists.fees[Part.EXCISE][-1]
         return {
             **default_vat,
             "as_of": f"{excise.as_of:%d.%m.%Y}",
-            "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
-            "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),
+            "excise": figure_in_language(f"{self.unit.from_cents(excise.rate):g}", language),
+            "excise_disputed": figure_in_language(
+                f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language
+            ),
         }

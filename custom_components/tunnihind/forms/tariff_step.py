@@ -25,7 +25,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..prices.billing import Resolution
-from ..prices.days import local
+from ..prices.days import tallinn_time
 from ..prices.rates import Package
 from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
@@ -119,7 +119,7 @@ class _OpenForm:
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
         # If the form is for a future date, the preview uses the figures in the form, because the rate table may have
         # other figures for today.
-        if form.day > local(period.start).date():
+        if form.day > tallinn_time(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
@@ -143,7 +143,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
     """Return a text that shows the price of `period` as a sum of its parts."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
-        f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
+        f"{names[f'{PART_NAMES}.{line}']} {unit.part_text(eur_kwh, language)}"
         for line, eur_kwh in lines_of(charges, period.market).items()
     )
     return f"{names[f'{_PERIOD_NAMES}.{period.resolution}']}: {parts}"
@@ -173,7 +173,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     unit = shown.form.unit
     language = await language_of_reader(hass, connection.user.id)
     price = None if period.market is None else charges.price(period.market)
-    state = STATE_UNKNOWN if price is None else unit.text(price, language)
+    state = STATE_UNKNOWN if price is None else unit.price_text(price, language)
     name = await sentence(hass, charges, period, unit, language)
     connection.subscriptions[msg["id"]] = lambda: None
     connection.send_result(msg["id"])
@@ -263,7 +263,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     def _first_day(self, row: Row) -> dict[str, Any]:
         """Return a row form's zone, day and default VAT rate. The day is the row's first day, but not before today."""
         period = self._period()
-        day = local(period.start).date()
+        day = tallinn_time(period.start).date()
         if row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
         vat_percent = round(period.default_vat_rate(day) * _PERCENT, _DECIMALS)

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..const import LOGGER
 from ..errors import CannotConnect
-from ..prices.days import local
+from ..prices.days import tallinn_time
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
@@ -141,7 +141,7 @@ class PaidPrices:
         rate, the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
-        for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
+        for month, of_month in groupby(hours, key=lambda hour: tallinn_time(hour).date().replace(day=1)):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 

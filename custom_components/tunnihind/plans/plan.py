@@ -285,7 +285,7 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, window: Window,
         return window
     begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, window, begun[-1], now)
     bounds = round_up_to_quarter(max(now, begun[-1][1])), window.span.closes
-    if bounds[0] < bounds[1] and not timeline.between(*bounds):
+    if bounds[0] < bounds[1] and not timeline.periods_between(*bounds):
         return window
     is_piece_running = bounds[0] == begun[-1][1]
     ahead = _all_pieces_by_limit(
@@ -309,7 +309,7 @@ def _end_of_piece(settings: PlanSettings, timeline: Timeline, window: Window, pi
     price_of = _price_function(settings)
     least = max(round_up_to_quarter(now + 1), start + (settings.min_piece_s or QUARTER_S))
     for quarter in range(least, end, QUARTER_S):
-        period = timeline.at(quarter)
+        period = timeline.period_at(quarter)
         if period is not None and period.settled and price_of(period) is None:
             return quarter
     return end

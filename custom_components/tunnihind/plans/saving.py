@@ -162,7 +162,7 @@ def seconds_by_period(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Pe
     """Return the number of seconds that the pieces cover in each period with a price."""
     seconds: Counter[Period] = Counter()
     for start, end in pieces:
-        for period in timeline.between(start, end):
+        for period in timeline.periods_between(start, end):
             seconds[period] += min(period.end, end) - max(period.start, start)
     return seconds
 

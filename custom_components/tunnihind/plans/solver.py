@@ -154,7 +154,7 @@ def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceO
     `step_s` divided by a whole number, so that each period consists of whole steps.
     """
     opens, closes = round_up_to_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
-    periods = timeline.between(opens, closes)
+    periods = timeline.periods_between(opens, closes)
     if opens >= closes or not periods:
         return None
     # The steps end at the last known price, because `bounds` may end years later.

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Final
 
-from ..prices.days import instant_of, local
+from ..prices.days import instant_of, tallinn_time
 from ..prices.timeline import HOUR_S
 from .settings import MAX_DAYS, PlanSettings
 
@@ -44,8 +44,8 @@ class Span:
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
-    day = local(since).date() - _LONGEST_SPAN_DAYS * _DAY
-    last = local(until).date() + _LONGEST_SPAN_DAYS * _DAY
+    day = tallinn_time(since).date() - _LONGEST_SPAN_DAYS * _DAY
+    last = tallinn_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
     while day <= last:
         if day.weekday() in settings.weekdays:
             span = _span_of(settings, day)
@@ -59,7 +59,7 @@ def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
 
     A plan waits for a later span only if the later span closes by the returned instant.
     """
-    opens = local(span.opens)
+    opens = tallinn_time(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
 

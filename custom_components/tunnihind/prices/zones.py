@@ -22,7 +22,7 @@ class Zone(StrEnum):
         """The suffix that marks this zone in a server's id, or an empty string for Estonia."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
-    def country(self, language: str) -> str:
+    def country_name(self, language: str) -> str:
         """Return the name of the zone's country in `language`. If there is no such name, return the English name."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 

@@ -185,7 +185,7 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
     The name doesn't mention the zone Estonia or the live mode.
     """
-    country = zone.country(language) if zone.suffix else None
+    country = zone.country_name(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)
 

@@ -81,13 +81,13 @@ async def test_each_price_has_its_colour_by_the_servers_scale_or_the_known_price
     known = [price for price in prices["price"] if price is not None]
     tariff, now = home.entry.runtime_data.tariff, home.entry.runtime_data.prices
     start, end = prices["start"], prices["start"] + len(prices["price"]) * HOUR_S
-    assert len(now.scale) == 4
-    for scale in (now.scale, ()):
+    assert len(now.price_scale) == 4
+    for scale in (now.price_scale, ()):
         bounds = [fmean(tariff.price(bound, start + i * HOUR_S) for i in range(len(known))) for bound in scale]
-        made = price_columns(replace(now, scale=scale), tariff, start, end)
+        made = price_columns(replace(now, price_scale=scale), tariff, start, end)
         assert made is not None
         assert made["tint"] == [bisect_right(bounds or quantiles(known, n=5), price) for price in known]
-    below = price_columns(replace(now, scale=(1e6,) * 4), tariff, start, end)
+    below = price_columns(replace(now, price_scale=(1e6,) * 4), tariff, start, end)
     assert below is not None
     assert set(below["tint"]) == {0}
 

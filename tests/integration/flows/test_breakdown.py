@@ -17,7 +17,7 @@ from pytest_homeassistant_custom_component.typing import (
 )
 
 from custom_components.tunnihind.forms.tariff_step import lines_of
-from custom_components.tunnihind.prices.rates import FEES, Package, Part
+from custom_components.tunnihind.prices.rates import FEE_RATES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.units import Unit
 from tests.support.household.flows import shown
@@ -247,10 +247,10 @@ def test_the_lines_add_up_to_the_price(price: float, start: int, package: Packag
 
 @given(eur_mwh, hour_starts, st.sampled_from(Package), st.sampled_from(Unit))
 def test_the_shown_figures_add_up_to_the_shown_price(price: float, start: int, package: Package, unit: Unit) -> None:
-    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEES}), margin=0.0045)
+    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEE_RATES}), margin=0.0045)
     charges = Tariff(rows=[row]).charges(start)
-    shown = sum(float(unit.part(line, "en")) for line in lines_of(charges, price).values())
-    total = float(unit.text(charges.price(price), "en").split()[0])
+    shown = sum(float(unit.part_text(line, "en")) for line in lines_of(charges, price).values())
+    total = float(unit.price_text(charges.price(price), "en").split()[0])
     # Half of the price's last decimal, and half of the last one of each of the eight lines.
     assert shown * 100 / unit.per_euro == pytest.approx(total * 100 / unit.per_euro, abs=0.0055)
 

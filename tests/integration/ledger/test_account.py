@@ -13,7 +13,7 @@ from custom_components.tunnihind.ledger.settled_prices import SettledPrices
 from custom_components.tunnihind.ledger.started_window import StartedWindow, totals_by_day
 from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
@@ -118,11 +118,11 @@ def test_days_of_23_and_25_hours_and_the_turn_of_the_year_are_days_like_others(b
     life = Life(BOILER, at(begins))
     life.live(at(begins) + 5 * DAY_S)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
-    by_day = {local(start).date() for start, _ in life.ran}
+    by_day = {tallinn_time(start).date() for start, _ in life.ran}
     each = [life.account.total_of([day]).at_one_kw.cost for day in by_day]
     assert sum(each) == pytest.approx(life.account.total.at_one_kw.cost)
     for day in by_day:
-        ran = [quarter for quarter in life.ran if local(quarter[0]).date() == day]
+        ran = [quarter for quarter in life.ran if tallinn_time(quarter[0]).date() == day]
         assert life.account.total_of([day]).at_one_kw.cost == pytest.approx(life.cost(ran))
         assert life.account.total_of([day]).at_one_kw.below_mean == pytest.approx(
             sum(life.day_mean(start) / 4 for start, _ in ran) - life.cost(ran)
@@ -201,7 +201,7 @@ def test_prices_asked_for_later_count_too() -> None:
     hours = life.ledger.hours_without_price(life.now)
     life.ledger.add_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
     life.tick()
-    first_day = life.account.total_of([local(NIGHT).date()])
+    first_day = life.account.total_of([tallinn_time(NIGHT).date()])
     ran = [quarter for quarter in life.ran if quarter[0] < NIGHT + DAY_S]
     assert first_day.at_one_kw.cost == pytest.approx(life.cost(ran))
 
@@ -226,7 +226,7 @@ def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
         forecast_of=lambda start: -0.5 if start >= NIGHT + 20 * HOUR_S else 2.0,
     )
     life.live(NIGHT + DAY_S)
-    assert life.account.total_of([local(NIGHT).date()]).at_one_kw.saved < -1
+    assert life.account.total_of([tallinn_time(NIGHT).date()]).at_one_kw.saved < -1
 
 
 def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> None:
@@ -359,7 +359,7 @@ def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
     assert life.account.total.at_one_kw.kwh == pytest.approx(70 * 2)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
     assert len(json.dumps(kept)) < 24_000
-    assert life.account.total_of([local(life.now).date() - timedelta(days=30)]).at_one_kw.kwh == pytest.approx(2)
+    assert life.account.total_of([tallinn_time(life.now).date() - timedelta(days=30)]).at_one_kw.kwh == pytest.approx(2)
 
 
 def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture) -> None:
@@ -405,7 +405,7 @@ def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
 
 
 def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
-    life = Life(replace(BOILER, days=3, deadline=local(NIGHT).time()), NIGHT)
+    life = Life(replace(BOILER, days=3, deadline=tallinn_time(NIGHT).time()), NIGHT)
     life.live(NIGHT + 8 * DAY_S)
     kept = life.ledger.as_dict()["prices"]
     assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
@@ -414,7 +414,7 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     assert prices.mean(kept["since"] - HOUR_S, life.now) is None
     assert SettledPrices().as_dict() == {}
     assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
-    assert Timeline(HOUR_S).at(NIGHT) is None
+    assert Timeline(HOUR_S).period_at(NIGHT) is None
 
 
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])

@@ -94,7 +94,7 @@ def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:
         for run in household.runs.values():
             for start, end in run.pieces:
                 timeline = timeline_at(start)
-                assert all(hour.price <= cap for hour in timeline.between(start, end))
+                assert all(hour.price <= cap for hour in timeline.periods_between(start, end))
 
 
 def test_publication_ten_hours_late_still_lets_every_day_run() -> None:

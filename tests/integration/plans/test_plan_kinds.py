@@ -245,7 +245,7 @@ class TestByPriceLimit:
         for now in range(first, first + 4 * DAY_S, QUARTER_S):
             timeline = timeline_at(now)
             outcome = household.outcome = decide(household.plan, timeline, now, household.outcome)
-            period = timeline.at(now)
+            period = timeline.period_at(now)
             assert period is not None
             runs = isinstance(outcome, Window) and outcome.runs_at(now)
             assert runs is (period.price <= 0.08 if kind == "below" else period.price >= 0.08)

@@ -31,7 +31,7 @@ ONE_PIECE = st.builds(lambda quarters: {"duration": 15 * quarters, "split": Fals
 
 def planner_of(form: Mapping[str, Any]) -> Planner:
     planner = Planner()
-    planner.update([subentry(form)])
+    planner.update_plans([subentry(form)])
     return planner
 
 
@@ -43,12 +43,12 @@ def subentry(form: Mapping[str, Any]) -> ConfigSubentry:
 def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -> None:  # noqa: ANN401  fields of a plan's form
     plan = planner.plan("plan")
     assert plan is not None
-    planner.take({"plan": plan.with_change(PlanChange(**fields))}, now, replan=replan)
+    planner.replace_plans({"plan": plan.with_change(PlanChange(**fields))}, now, replan=replan)
 
 
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
-    stored = StoredState(outcomes=planner.outcomes, ran=planner.ran, steered=planner.steered)
+    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.steered_plans)
     other = Planner()
     other.restore([subentry(form)], state_from(json.loads(json.dumps(asdict(stored)))))
     return other

@@ -121,4 +121,4 @@ def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer
 def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: ForecastAnswer, place: int) -> None:
     moment = known.now + place
     hours = timeline_of(known, Tariff())
-    assert known.covers(moment) is (hours.at(moment) is not None)
+    assert known.covers(moment) is (hours.period_at(moment) is not None)

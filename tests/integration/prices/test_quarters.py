@@ -45,7 +45,7 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
     day = day_of(date_)
     known = answer(day, QUARTER_S)
     view = seen_at(day.start, known)
-    assert len(view.settled_on(view.today)) == quarters
+    assert len(view.settled_periods_on(view.today)) == quarters
     assert view.today_prices is not None
     assert view.today_prices.lowest.start == day.start
     assert view.today_prices.highest.end == day.end
@@ -57,14 +57,17 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
 def test_current_and_next_price_change_with_each_quarter(date_: date, quarters: int) -> None:
     day = day_of(date_)
     view = seen_at(day.start + HOUR_S + QUARTER_S + 60, answer(day, QUARTER_S))
-    assert view.current is not None
-    assert view.next is not None
-    assert (view.current.start, view.current.end) == (day.start + 5 * QUARTER_S, day.start + 6 * QUARTER_S)
-    assert view.next.start == view.current.end
+    assert view.current_period is not None
+    assert view.next_period is not None
+    assert (view.current_period.start, view.current_period.end) == (
+        day.start + 5 * QUARTER_S,
+        day.start + 6 * QUARTER_S,
+    )
+    assert view.next_period.start == view.current_period.end
     assert view.rank == 6
     assert view.level is Level.VERY_LOW
-    assert view.bands[0]["start"] < view.bands[1]["start"]
-    assert len(view.bands) == 6 * HOUR_S // QUARTER_S
+    assert view.predicted_bands[0]["start"] < view.predicted_bands[1]["start"]
+    assert len(view.predicted_bands) == 6 * HOUR_S // QUARTER_S
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])

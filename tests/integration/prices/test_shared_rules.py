@@ -64,7 +64,7 @@ def test_the_card_gets_the_places_of_the_same_colours() -> None:
     settled = {MORNING + place * HOUR_S: price for place, price in enumerate(TINTS)}
     answer = ForecastAnswer(MORNING, MORNING, MORNING, None, settled, {}, HOUR_S)
     line = timeline_of(answer, tariff := Tariff(chosen_vat_rate=0))
-    view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, scale=tuple(SCALE))
+    view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, price_scale=tuple(SCALE))
     columns = price_columns(view, tariff, MORNING, max(settled) + HOUR_S)
     assert columns is not None
     names = ["t0", "t1", "t2", "t3", "t4", "negative"]

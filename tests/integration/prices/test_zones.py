@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.network_clock import is_public_holiday
 from custom_components.tunnihind.prices.rates import Package, price_lists_of
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
@@ -26,8 +26,8 @@ ROW = TariffRow(margin=0.01, network_day=0.05, network_night=0.03, excise=0.02)
 @given(st.integers(instant("2021-01-01T00:00:00Z"), instant("2036-01-01T00:00:00Z")))
 def test_the_clocks_of_all_zones_show_the_same_time(clock: str, moment: int) -> None:
     there = datetime.fromtimestamp(moment, ZoneInfo(clock))
-    assert there.replace(tzinfo=None) == local(moment).replace(tzinfo=None)
-    assert there.utcoffset() == local(moment).utcoffset()
+    assert there.replace(tzinfo=None) == tallinn_time(moment).replace(tzinfo=None)
+    assert there.utcoffset() == tallinn_time(moment).utcoffset()
 
 
 @pytest.mark.parametrize(

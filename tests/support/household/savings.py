@@ -9,7 +9,7 @@ from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.saving import Saving, saving_of
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import Piece, round_up_to_quarter
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.timelines import DAY_S
 
@@ -115,7 +115,7 @@ def reliability(savings: Sequence[Judged]) -> Iterator[Bin]:
 
 
 def _plans(now: int) -> Iterator[PlanSettings]:
-    days = [WEEKDAYS[local(now + later * DAY_S).weekday()] for later in range(3)]
+    days = [WEEKDAYS[tallinn_time(now + later * DAY_S).weekday()] for later in range(3)]
     kinds = product((60, 180, 360), (False, True), ("expected", "cautious"), days, _BOUNDS)
     for duration, split, horizon, day, bounds in kinds:
         yield PlanSettings.from_mapping(
