@@ -30,8 +30,8 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     The actions and commands exist even while no entry is loaded, so that automations and cards then get a clear error.
     """
     async_setup_services(hass)
-    card_feed.async_register(hass)
-    await card_module.async_serve(hass)
+    card_feed.async_register_commands(hass)
+    await card_module.async_serve_files(hass)
     return True
 
 
@@ -63,7 +63,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Delete the entry's stored data. If no other entry is left, remove the card from all pages."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
-        card_module.async_withdraw(hass)
+        card_module.async_withdraw_card(hass)
     await Storage(hass, entry.entry_id).remove()
 
 

@@ -39,7 +39,7 @@ from .forms.tariff_step import CurrentPeriod, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, price_lists_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
-from .server.client import Server, fetch_server, server_url, with_quarters, without_password
+from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
 from .server.clock import home_now
 
 _EXAMPLE_URL: Final = "http://192.168.1.10:8080"
@@ -119,14 +119,14 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             step_id="zone",
             data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
             errors=self._errors,
-            description_placeholders={**self._text_values, "server": without_password(server.url)},
+            description_placeholders={**self._text_values, "server": url_without_password(server.url)},
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
         """Set the form's error: the server doesn't have the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
-            "url": without_password(server.url),
+            "url": url_without_password(server.url),
             "zone": wanted.country_name(language),
             "reason": server.zone.country_name(language),
         }
@@ -145,13 +145,13 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         """
         if user_input is not None:
             return await self._finish()
-        return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
+        return self._confirm_form("rehearsal", _NO_QUESTION, {"url": url_without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the fees of the household's network package, and ask the household to confirm and complete them."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
-                self._found = await with_quarters(self.hass, self._found)
+                self._found = await server_with_quarters(self.hass, self._found)
             return await self._open_form("tariff", None, needs_date=None, package=self._package)
         answers, form = self._read_form("tariff", user_input)
         self._answers |= answers
@@ -231,7 +231,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             return self.async_abort(reason="already_configured")
         self._found = server
         name = server.name(self.hass.config.language)
-        self.context["title_placeholders"] = {"name": name, "host": server.place}
+        self.context["title_placeholders"] = {"name": name, "host": server.host_and_path}
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
@@ -301,7 +301,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         self._text_values["url"] = user_input[CONF_URL]
         try:
             url = server_url(user_input[CONF_URL])
-            self._text_values["url"] = without_password(url)
+            self._text_values["url"] = url_without_password(url)
             return await fetch_server(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
@@ -342,7 +342,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return self._answers
 
     @override
-    def _period(self) -> CurrentPeriod:
+    def _current_period(self) -> CurrentPeriod:
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by
@@ -352,10 +352,10 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         language = self.hass.config.language
         name = self._found.name(language)
         taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
-        title = f"{name} ({self._found.place})" if name in taken else name
+        title = f"{name} ({self._found.host_and_path})" if name in taken else name
         return self.async_create_entry(
             title=title,
-            data=self._found.data,
+            data=self._found.entry_data,
             options=self._answers,
             subentries=[first_plan(language, self._found.zone)],
         )
@@ -364,5 +364,5 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         """Store the server and its address in the entry. A loaded entry reloads itself if one of them changes."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
-            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
-        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
+            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.entry_data)
+        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.entry_data)

@@ -43,7 +43,7 @@ from .prices.zones import zone_of
 from .server.answers import About, ForecastAnswer, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
-from .server.polling import Contact, Polling, Problem, ResetReason
+from .server.polling import Problem, ResetReason, ServerContact, ServerPoller
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
@@ -79,7 +79,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.planner: Final = Planner()
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
-        self._polling: Final = Polling(
+        self._polling: Final = ServerPoller(
             self.client, self.clock, self.zone, had_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
@@ -111,7 +111,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
 
     @property
-    def contact(self) -> Contact:
+    def contact(self) -> ServerContact:
         """The time of the server's last answer, and problems with the server's prices."""
         return self._polling.contact(needs_quarters=self._needs_quarters)
 
@@ -125,7 +125,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def paid_prices(self) -> PaidPrices:
         """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
-        fetch_month = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
+        fetch_month = partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
 
     @property
@@ -160,14 +160,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            known, reset = await self._polling.ask(in_quarters=self._asks_for_quarters)
+            known, reset = await self._polling.poll(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
             self._update_if_due()
             raise UpdateFailed(
                 translation_domain=error.translation_domain,
                 translation_key=error.translation_key,
                 translation_placeholders=error.translation_placeholders,
-                retry_after=self._polling.failed(error),
+                retry_after=self._polling.note_failure(error),
             ) from error
         if reset is ResetReason.OTHER_SERVER:
             self.ledger.forget_prices()
@@ -191,7 +191,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
-        return replace(self.data, settled=await self._polling.past(days), forecast={})
+        return replace(self.data, settled=await self._polling.past_prices(days), forecast={})
 
     @callback
     @override

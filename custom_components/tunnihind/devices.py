@@ -7,8 +7,8 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .server.answers import name_of
-from .server.client import without_password
+from .server.answers import server_name
+from .server.client import url_without_password
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -20,7 +20,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
         manufacturer="Tunnihind",
         model=_model(coordinator),
         sw_version=about.version if about else None,
-        configuration_url=without_password(coordinator.url),
+        configuration_url=url_without_password(coordinator.url),
         entry_type=DeviceEntryType.SERVICE,
     )
 
@@ -42,7 +42,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 def _model(coordinator: TunnihindCoordinator) -> str:
     """Return a device's model, which names a demo or a rehearsal even after a user has renamed the device."""
-    return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
+    return server_name(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback

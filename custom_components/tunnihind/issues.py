@@ -14,7 +14,7 @@ from .forms.tariff_step import PART_NAMES
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .prices.days import tallinn_time
 from .prices.rates import Part
-from .server.client import without_password
+from .server.client import url_without_password
 from .server.polling import Problem
 
 _SERVER_TOO_OLD: Final = "server_too_old"
@@ -96,7 +96,7 @@ def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
         translation_placeholders={
             "name": entry.title,
             "zone": entry.runtime_data.zone.country_name(hass.config.language),
-            "url": without_password(entry.runtime_data.url),
+            "url": url_without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,
             "parts": ", ".join(parts),

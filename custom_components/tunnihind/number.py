@@ -10,7 +10,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
 from .entity import SteeringEntity, add_to_plans, has_entity
-from .forms.plan_form import MAX_CENTS
+from .forms.plan_form import MAX_PRICE_CENTS
 from .plans.settings import LONGEST_DURATION_MIN, MAX_ENERGY_KWH, QUARTER_MIN
 from .plans.steering import PlanChange
 from .prices.units import Unit, unit_of
@@ -97,7 +97,7 @@ class PriceLimitNumber(PlanNumber):
     @property
     @override
     def native_max_value(self) -> float:
-        return self._unit.from_cents(MAX_CENTS)
+        return self._unit.from_cents(MAX_PRICE_CENTS)
 
     @property
     @override

@@ -92,7 +92,7 @@ async def test_poll(hass: HomeAssistant, demo_server: str, billed_by: str) -> No
     coordinator = await _set_up(hass, demo_server, billed_by)
 
     def forget() -> None:
-        coordinator.client._newest.clear()
+        coordinator.client._newest_answers.clear()
 
     written = _count_states(hass)
     _print(f"by the {billed_by}: poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))

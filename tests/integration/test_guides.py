@@ -15,7 +15,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.actions.call import Direction
-from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
+from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
@@ -216,14 +216,14 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "update_plan": await answered(hass, "update_plan", entity_id=window, horizon="expected") - found - none,
     }
     horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
-    choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
+    choices = {**horizons, "get_prices": {*RESOLUTIONS, *PriceFormat, *Direction}}
     choices["find_cheapest_hours"] = {*Horizon, PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE, *Preference}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
         # The answer to `get_prices` depends on its shape.
-        assert answer - set(Shape) == answers[name]
+        assert answer - set(PriceFormat) == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)
 

@@ -191,7 +191,7 @@ def selectors() -> dict[str, Texts]:
     """Return the translation keys of the fields of all forms."""
     found: dict[str, Texts] = {}
     for selector in _selectors_of(
-        options_flow.CHEAP_FORM.schema,
+        options_flow.CHEAP_HOURS_FORM.schema,
         options_flow.BILLING_FORM.schema,
         options_flow.selling_form(Unit.CENTS).schema,
         config_flow._ADDRESS.schema,

@@ -80,16 +80,16 @@ DATA_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
 
 def _scores(score: PlanScore) -> Attributes:
     return {
-        "days": score.days,
-        "last_weeks_prices": _percent(score.baseline),
-        "within_a_week": None if score.week is None else _percent(score.week),
+        "days": score.scored_days,
+        "last_weeks_prices": _percent(score.baseline_share),
+        "within_a_week": None if score.week_share is None else _percent(score.week_share),
         "boiler_euros_a_year": score.boiler_eur,
         "boiler_euros_possible": score.ideal_boiler_eur,
     }
 
 
 FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
-    "forecast_saving", PERCENTAGE, lambda score: _percent(score.share), _scores
+    "forecast_saving", PERCENTAGE, lambda score: _percent(score.next_day_share), _scores
 )
 
 

@@ -43,13 +43,13 @@ class Timelines:
         if priced == self._priced_from:
             return
         self._priced_from = priced
-        in_hours = answer.in_hours()
-        hours = timeline_of(in_hours, tariff)
+        hourly_answer = answer.with_hourly_prices()
+        hours = timeline_of(hourly_answer, tariff)
         self.buying = timeline_of(answer, tariff) if billing.billed_by is Resolution.QUARTER else hours
         self.level_prices = self.buying if billing.levels_by is Resolution.QUARTER else hours
         self.selling = _EMPTY_TIMELINE
         if selling:
-            self.selling = timeline_of(answer if selling.resolution is Resolution.QUARTER else in_hours, selling)
+            self.selling = timeline_of(answer if selling.resolution is Resolution.QUARTER else hourly_answer, selling)
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:

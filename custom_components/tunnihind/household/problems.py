@@ -6,7 +6,7 @@ from typing import Final
 
 from ..prices.days import Day, instant_of
 from ..prices.timeline import HOUR_S
-from ..server.polling import Contact, Problem
+from ..server.polling import Problem, ServerContact
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
@@ -25,7 +25,7 @@ MAX_FORECAST_AGE_S: Final = 3 * HOUR_S
 _MAX_CLOCK_DIFFERENCE_S: Final = HOUR_S
 
 
-def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
+def problems(prices: PricesNow, contact: ServerContact) -> list[Problem]:
     """Return the present problems.
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
@@ -41,7 +41,7 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     return found if prices.current_period else [*found, Problem.NO_PRICE]
 
 
-def _data_problems(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
+def _data_problems(prices: PricesNow, contact: ServerContact) -> Iterator[Problem]:
     if abs(contact.clock_ahead_s) > _MAX_CLOCK_DIFFERENCE_S:
         yield Problem.SERVER_CLOCK
     if _prices_are_late(prices):

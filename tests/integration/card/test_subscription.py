@@ -12,7 +12,7 @@ from aiohttp import web
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.card.columns import price_columns
+from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.card.contents import CardContents
 from custom_components.tunnihind.card.feed import CARD_STREAMS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
@@ -84,10 +84,10 @@ async def test_each_price_has_its_colour_by_the_servers_scale_or_the_known_price
     assert len(now.price_scale) == 4
     for scale in (now.price_scale, ()):
         bounds = [fmean(tariff.price(bound, start + i * HOUR_S) for i in range(len(known))) for bound in scale]
-        made = price_columns(replace(now, price_scale=scale), tariff, start, end)
+        made = household_columns(replace(now, price_scale=scale), tariff, start, end)
         assert made is not None
         assert made["tint"] == [bisect_right(bounds or quantiles(known, n=5), price) for price in known]
-    below = price_columns(replace(now, price_scale=(1e6,) * 4), tariff, start, end)
+    below = household_columns(replace(now, price_scale=(1e6,) * 4), tariff, start, end)
     assert below is not None
     assert set(below["tint"]) == {0}
 

@@ -14,7 +14,7 @@ from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Level
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.known import merged
+from custom_components.tunnihind.server.known import merged_answers
 from tests.support.markets.price_strategies import answers
 
 TARIFF = Tariff()
@@ -92,21 +92,21 @@ def test_a_plan_runs_in_the_cheapest_quarters() -> None:
 def test_hours_known_from_before_do_not_mix_with_quarters() -> None:
     day = day_of(date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
-    assert merged(hours, quarters, day.start) == quarters
+    assert merged_answers(hours, quarters, day.start) == quarters
 
 
 def test_quarters_known_from_before_count_as_hours_where_only_hours_come() -> None:
     day = day_of(date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
     later = replace(hours, settled={start: 9.0 for start in hours.settled if start >= day.start + 5 * HOUR_S})
-    known = merged(quarters, later, day.start)
+    known = merged_answers(quarters, later, day.start)
     assert known.settled == {**{day.start + hour * HOUR_S: hour + 0.15 for hour in range(5)}, **later.settled}
 
 
 def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_rounds() -> None:
     quarters = {0: 84.37, 900: 84.38, 1800: 84.37, 2700: 84.38, 3600: 1.0}
     forecast = {4500 + place * 900: Band(place, 10 + place, 20 + place) for place in range(6)}
-    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).in_hours()
+    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).with_hourly_prices()
     assert hours.step_s == HOUR_S
     assert hours.settled == {0: 84.38}
     # In the second hour, one quarter is settled. In the third hour, the last quarter is not known.
@@ -115,9 +115,9 @@ def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_roun
 
 @given(answers(step_s=QUARTER_S))
 def test_an_hour_is_known_if_all_four_quarters_are(quarters: ForecastAnswer) -> None:
-    hours = quarters.in_hours()
+    hours = quarters.with_hourly_prices()
     for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
         instants = range(hour, hour + HOUR_S, QUARTER_S)
         assert hours.covers(hour) is all(quarters.covers(start) for start in instants)
         assert (hour in hours.settled) is all(start in quarters.settled for start in instants)
-    assert hours.in_hours() is hours
+    assert hours.with_hourly_prices() is hours

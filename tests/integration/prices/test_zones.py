@@ -12,7 +12,7 @@ from custom_components.tunnihind.prices.network_clock import is_public_holiday
 from custom_components.tunnihind.prices.rates import Package, price_lists_of
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
-from custom_components.tunnihind.server.answers import Mode, name_of
+from custom_components.tunnihind.server.answers import Mode, server_name
 from tests.support.household.home import instant
 from tunnihind.market import MARKETS, vat_rate_at
 
@@ -118,4 +118,4 @@ def test_only_estonia_has_packages_and_fees_in_the_table() -> None:
     ],
 )
 def test_the_name_of_a_server_names_every_country_but_estonia(zone: Zone, mode: Mode, language: str, name: str) -> None:
-    assert name_of(mode, zone, language) == name
+    assert server_name(mode, zone, language) == name
