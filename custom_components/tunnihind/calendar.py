@@ -10,12 +10,12 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import DataEntity
+from .entity import AlwaysAvailableEntity
 from .plans.outcome import Window
 from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
-PLANS: Final = CalendarEntityDescription(key="plans")
+PLAN_CALENDAR: Final = CalendarEntityDescription(key="plans")
 
 
 async def async_setup_entry(
@@ -24,10 +24,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the calendar."""
-    async_add_entities([PlanCalendar(entry.runtime_data, PLANS)])
+    async_add_entities([PlanCalendar(entry.runtime_data, PLAN_CALENDAR)])
 
 
-class PlanCalendar(DataEntity, CalendarEntity):
+class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all

@@ -52,9 +52,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
-    `billing` says how the household is billed for the electricity that it buys. `selling` is the household's contract
-    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
-    household gets for its electricity.
+    `billing` says how the household is billed for the electricity that it buys. `selling_contract` is the household's
+    contract for selling electricity. If the household sells nothing, `selling_contract` is None. `selling_prices` are
+    the prices that the household gets for its electricity.
     """
 
     config_entry: TunnihindConfigEntry
@@ -79,7 +79,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.planner: Final = Planner()
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
-        self._polling: Final = ServerPoller(
+        self._poller: Final = ServerPoller(
             self.client, self.clock, self.zone, had_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
@@ -89,19 +89,19 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
-        self._saved = StoredState()
+        self._saved_state = StoredState()
         self.billing = billing_from(entry.options)
-        self.selling = selling_contract_from(entry.options)
+        self.selling_contract = selling_contract_from(entry.options)
 
     @property
     def about(self) -> About | None:
         """The server's description of itself. If the server has sent no description yet, the value is None."""
-        return self._polling.about
+        return self._poller.about
 
     @property
     def mode(self) -> Mode:
         """The kind of prices that the entry shows: live prices, made-up prices, or prices of a past day."""
-        return self._polling.mode
+        return self._poller.mode
 
     @property
     def attribution(self) -> str:
@@ -113,7 +113,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def contact(self) -> ServerContact:
         """The time of the server's last answer, and problems with the server's prices."""
-        return self._polling.contact(needs_quarters=self._needs_quarters)
+        return self._poller.contact(needs_quarters=self._needs_quarters)
 
     @property
     def tariff(self) -> Tariff:
@@ -131,7 +131,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @property
     def _needs_quarters(self) -> bool:
         """True if the household's contract for buying or for selling has quarter-hour prices."""
-        sold_by = self.selling.resolution if self.selling else Resolution.HOUR
+        sold_by = self.selling_contract.resolution if self.selling_contract else Resolution.HOUR
         return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
@@ -145,9 +145,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         Raises ConfigEntryNotReady if the poll fails and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
-        kept = (await self._storage.load()).for_server(self.server_id)
+        kept = (await self._storage.load()).state_for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
-        self._polling.restore(kept.about, kept.answer)
+        self._poller.restore(kept.about, kept.answer)
         self.planner.restore(self.config_entry.subentries.values(), kept)
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
@@ -160,14 +160,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            known, reset = await self._polling.poll(in_quarters=self._asks_for_quarters)
+            known, reset = await self._poller.poll(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
             self._update_if_due()
             raise UpdateFailed(
                 translation_domain=error.translation_domain,
                 translation_key=error.translation_key,
                 translation_placeholders=error.translation_placeholders,
-                retry_after=self._polling.note_failure(error),
+                retry_after=self._poller.note_failure(error),
             ) from error
         if reset is ResetReason.OTHER_SERVER:
             self.ledger.forget_prices()
@@ -191,7 +191,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
-        return replace(self.data, settled=await self._polling.past_prices(days), forecast={})
+        return replace(self.data, settled=await self._poller.past_prices(days), forecast={})
 
     @callback
     @override
@@ -206,7 +206,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         """Compute all data of this quarter-hour, store changed data, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
-        lines.update(self.data, tariff, self.billing, self.selling)
+        lines.update(self.data, tariff, self.billing, self.selling_contract)
         self.prices = PricesNow(
             now=now,
             answer=self.data,
@@ -226,13 +226,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self._save_if_changed()
 
     @callback
-    def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now, and at each update of the entities until the entry is unloaded."""
-        look()
-        self.config_entry.async_on_unload(self.async_add_listener(look))
+    def async_call_at_updates(self, action: Callable[[], None]) -> None:
+        """Call `action` now, and at each update of the entities until the entry is unloaded."""
+        action()
+        self.config_entry.async_on_unload(self.async_add_listener(action))
 
     @callback
-    def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
+    def async_replace_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
         """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
         self.planner.replace_plans(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
@@ -246,7 +246,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         asked_for_quarters = self._asks_for_quarters
         self.planner.update_plans(self.config_entry.subentries.values())
         self.billing = billing_from(self.config_entry.options)
-        self.selling = selling_contract_from(self.config_entry.options)
+        self.selling_contract = selling_contract_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
             # If the entry is unloaded, Home Assistant cancels this background task.
@@ -258,8 +258,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     def _save_if_changed(self) -> None:
         kept = self._state_to_store()
-        if kept != self._saved:
-            self._saved = kept
+        if kept != self._saved_state:
+            self._saved_state = kept
             self._storage.save_soon(kept)
 
     def _state_to_store(self) -> StoredState:

@@ -46,7 +46,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 
 
 @callback
-def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_keep_server_device(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
     The server's device is the parent of the plans' devices, so it must exist before the plans are added.
@@ -54,15 +54,15 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
     coordinator = entry.runtime_data
 
     @callback
-    def look() -> None:
+    def update_device() -> None:
         device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(coordinator))
         coordinator.server_device_id = device.id
 
-    coordinator.async_follow(look)
+    coordinator.async_call_at_updates(update_device)
 
 
 @callback
-def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_rename_plan_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Rename the devices of renamed plans."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}

@@ -175,13 +175,13 @@ def test_the_texts_of_exceptions_use_the_given_placeholders() -> None:
 
 
 def test_every_repair_has_a_text_and_no_other_has() -> None:
-    assert EN["issues"].keys() == set(issues.KEYS)
+    assert EN["issues"].keys() == set(issues.NOTICE_KEYS)
 
 
 async def test_the_texts_of_repairs_use_the_given_placeholders(hass: HomeAssistant, household: MockConfigEntry) -> None:
     with patch("homeassistant.helpers.issue_registry.async_create_issue") as create:
-        for key in issues.KEYS:
-            issues._raise(hass, household, key)
+        for key in issues.NOTICE_KEYS:
+            issues._show_notice(hass, household, key)
     for call in create.call_args_list:
         said = EN["issues"][call.kwargs["translation_key"]]
         assert placeholders(said["title"] + said["description"]) <= call.kwargs["translation_placeholders"].keys()
@@ -194,7 +194,7 @@ def selectors() -> dict[str, Texts]:
         options_flow.CHEAP_HOURS_FORM.schema,
         options_flow.BILLING_FORM.schema,
         options_flow.selling_form(Unit.CENTS).schema,
-        config_flow._ADDRESS.schema,
+        config_flow._ADDRESS_QUESTION.schema,
         options_flow.UNIT_FORM.schema,
         plan_form.KIND_FORM.schema,
         *(plan_form.plan_form_schema(unit, form).schema for unit in Unit for form in plan_form.PlanForm),

@@ -72,7 +72,7 @@ def requested_prices(call: ServiceCall, coordinator: TunnihindCoordinator) -> Pr
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
-    if coordinator.selling is None:
+    if coordinator.selling_contract is None:
         raise Refusal("not_selling")
     return coordinator.selling_prices
 

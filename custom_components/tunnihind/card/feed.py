@@ -182,7 +182,7 @@ async def async_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices
     """
     answer = await coordinator.async_past_market_prices(_PAST_DAYS)
     lines = Timelines()
-    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
+    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling_contract)
     prices = replace(coordinator.prices, answer=answer, timeline=lines.buying, level_prices=lines.level_prices)
     start, end = day_at(prices.now, days_later=1 - _PAST_DAYS).start, prices.today.start
     return CardPastPrices(

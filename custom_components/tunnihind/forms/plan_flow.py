@@ -144,7 +144,7 @@ class PlanFlow(ConfigSubentryFlow):
         plan = self._plan_with_changes()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
-            coordinator.async_take_plans({self._reconfigure_subentry_id: plan.without_changes()})
+            coordinator.async_replace_plans({self._reconfigure_subentry_id: plan.without_changes()})
             await coordinator.async_save()
 
     def _checked_plan(self, user_input: dict[str, Any]) -> dict[str, Any]:

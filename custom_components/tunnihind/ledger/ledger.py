@@ -7,7 +7,7 @@ from ..plans.outcome import Outcome
 from ..plans.settings import PlanSettings
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, Timeline
-from ..storage import part_of, parts_of_plans
+from ..storage import read_field, read_plan_values
 from .account import Account
 from .settled_prices import SettledPrices
 
@@ -93,5 +93,5 @@ class Ledger:
 
         If an account or the prices can't be read, the ledger starts without them.
         """
-        accounts = parts_of_plans(kept, "plans", Account.from_dict)
-        return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))
+        accounts = read_plan_values(kept, "plans", Account.from_dict)
+        return cls(accounts, read_field(kept, "prices", SettledPrices.from_dict))

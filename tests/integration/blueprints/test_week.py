@@ -274,11 +274,11 @@ def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
         ran = [at for at, is_on in week.diary.running[plan].items() if is_on]
         cost = sum(price_of(at - at % step_s) for at in ran) * QUARTER_S / HOUR_S
         account = week.home.entry.runtime_data.ledger.account(plan)
-        assert account.total.even.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
-        assert account.total.even.cost == pytest.approx(cost, rel=0.001), plan
+        assert account.total.at_one_kw.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
+        assert account.total.at_one_kw.cost == pytest.approx(cost, rel=0.001), plan
         # A plan by energy may not need the whole last quarter.
         power, nights = PLANS[plan].get("power", 0), len(list(week.nights(plan)))
-        used, whole = account.total.used, account.total.even.kwh * power
+        used, whole = account.total.used, account.total.at_one_kw.kwh * power
         assert whole - nights * power * QUARTER_S / HOUR_S <= used.kwh <= whole + 0.001, plan
         assert used.cost == pytest.approx(cost * power, rel=0.1), plan
     saved = float(week.home.value("saved_total", "car"))
