@@ -248,7 +248,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Windo
     # The missing time is computed from `asked_s`, because the plan's duration falls while a car charges. The missing
     # time is rounded down, because a restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (window.asked_s - had_s) // QUARTER_S * QUARTER_S
-    job = _job_that_shortens(settings)
+    job = _shortenable_job(settings)
     if not window.shortened or job is None or missing_s <= 0 or settings.needs_no_energy:
         return window
     rest = replace(
@@ -342,7 +342,7 @@ def _best_pieces(
     price_of = _price_function(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
         return _all_pieces_by_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
-    jobs = [job for job in (_job(settings), _job_that_shortens(settings)) if job is not None]
+    jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
     found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
     return next(filter(None, found), ())
 
@@ -373,7 +373,7 @@ def _job(settings: PlanSettings) -> Job:
     )
 
 
-def _job_that_shortens(settings: PlanSettings) -> Job | None:
+def _shortenable_job(settings: PlanSettings) -> Job | None:
     """Return a job whose window may be shortened. If the plan allows no shortened windows, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)

@@ -162,10 +162,10 @@ class Tariff:
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
-            self._charges_at[start] = self._charges(start)
+            self._charges_at[start] = self._compute_charges(start)
         return self._charges_at[start]
 
-    def _charges(self, start: int) -> Charges:
+    def _compute_charges(self, start: int) -> Charges:
         wall = tallinn_time(start)
         row = self._row_on(wall.date())
         vat_rate = self._vat_rate(row, wall.date())

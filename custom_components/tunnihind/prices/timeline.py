@@ -140,13 +140,13 @@ def level(period: Period, day: Sequence[Period]) -> Level:
 
     Periods with the same price have the level at the middle of their places among the sorted prices.
     """
-    return _level(period.price, sorted(other.price for other in day))
+    return _level_of_price(period.price, sorted(other.price for other in day))
 
 
 def levels(day: Sequence[Period]) -> list[Level]:
     """Return the price level of each period of the day."""
     prices = sorted(period.price for period in day)
-    return [_level(period.price, prices) for period in day]
+    return [_level_of_price(period.price, prices) for period in day]
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
@@ -157,7 +157,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
-def _level(price: float, sorted_prices: Sequence[float]) -> Level:
+def _level_of_price(price: float, sorted_prices: Sequence[float]) -> Level:
     middle = (bisect_left(sorted_prices, price) + bisect_right(sorted_prices, price)) / 2 / len(sorted_prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

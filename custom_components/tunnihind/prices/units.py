@@ -30,7 +30,7 @@ class Unit(StrEnum):
     EUROS = "euros"
 
     @property
-    def per_euro(self) -> int:
+    def units_per_euro(self) -> int:
         """The number of units in a euro: 100 or 1."""
         return _CENTS if self is Unit.CENTS else 1
 
@@ -58,7 +58,7 @@ class Unit(StrEnum):
     def _figure_text(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
         least = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
         most = least + more_decimals
-        whole, _, fraction = f"{round(eur_kwh * self.per_euro, most) or 0.0:.{most}f}".partition(".")
+        whole, _, fraction = f"{round(eur_kwh * self.units_per_euro, most) or 0.0:.{most}f}".partition(".")
         return figure_in_language(f"{whole}.{fraction.rstrip('0').ljust(least, '0')}", language)
 
 

@@ -252,7 +252,7 @@ def test_the_shown_figures_add_up_to_the_shown_price(price: float, start: int, p
     shown = sum(float(unit.part_text(line, "en")) for line in price_parts(charges, price).values())
     total = float(unit.price_text(charges.price(price), "en").split()[0])
     # Half of the price's last decimal, and half of the last one of each of the eight lines.
-    assert shown * 100 / unit.per_euro == pytest.approx(total * 100 / unit.per_euro, abs=0.0055)
+    assert shown * 100 / unit.units_per_euro == pytest.approx(total * 100 / unit.units_per_euro, abs=0.0055)
 
 
 def test_lines_of_zero_are_left_out() -> None:
