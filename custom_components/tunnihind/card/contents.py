@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
 The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
-prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the code with the examples of contents in
-tests/integration/card/examples.
+prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the contents that a card gets with the
+examples in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
