@@ -151,7 +151,9 @@ def redirect(name: str) -> Handler:
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        return web.Response(status=308, headers={"Location": f"{name}/{query}"})
+        fields = headers("no-store", of_api=False)
+        fields["Location"] = f"{name}/{query}"
+        return web.Response(status=308, headers=fields)
 
     return handle
 
