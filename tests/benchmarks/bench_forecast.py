@@ -101,7 +101,7 @@ def fill(url: str, prices: Archive, covariates: Series) -> None:
 def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """Forecast over a day and a half, and return the cost line by line."""
     with Store(url, read_only=True) as store:
-        newest = delivery_day(store.prices.newest("ee") or 0)
+        newest = delivery_day(store.prices.newest_ts("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
         forecaster = TieredForecaster(ESTONIA)
         history, lines = ArchiveCache(), []

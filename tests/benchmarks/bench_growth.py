@@ -116,7 +116,7 @@ def add_weather(store: Store, day: date) -> None:
 
 def add_first_runs(store: Store, day: date) -> None:
     """Add the first run of a past day, as the back-fill does."""
-    store.covariates.refill(
+    store.covariates.add_archived(
         {name: [_run(name, utc_midnight(day))] for name in NAMES}, partial(superfluous_issues, day_end(day))
     )
 

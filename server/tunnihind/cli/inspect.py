@@ -79,9 +79,9 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         history={} if is_past else days_progress(store.state),
         weather=read_weather_scores(store, market, now),
         sources=() if is_past else tuple(store.health.all().values()),
-        held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
+        held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
-        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
 

@@ -16,7 +16,7 @@ from typing import Final
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, spans
-from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
+from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, Cells, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
@@ -37,7 +37,7 @@ _PART_DAYS: Final = 31
 """A request for a year's prices covers at most this many days. The prices of these days in four zones briefly take
 25 MB of memory. The prices of a whole year would take 200 MB."""
 
-_HOURS: Final = range(FIRST_HOUR, END_HOUR)
+_HOURS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
 
 
 _PROGRESS_KEY: Final = "days filled in"

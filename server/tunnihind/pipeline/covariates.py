@@ -54,7 +54,7 @@ class CovariateIngest:
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
         self._warn_of_unknown(source, archived)
         superfluous = partial(superfluous_issues, int(self._clock.now()))
-        await asyncio.to_thread(self._store.covariates.refill, archived, superfluous)
+        await asyncio.to_thread(self._store.covariates.add_archived, archived, superfluous)
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:

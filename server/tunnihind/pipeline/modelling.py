@@ -121,12 +121,12 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 class PastForecasts:
     """The forecasts that one call of `forecast_past_days` made.
 
-    `lacking` is the number of past days that are still to be forecast, recent or not. `past` is the value that
-    `BacktestBook.state_of_past` returned before the forecasts were made.
+    `lacking` is the number of past days that are still to be forecast, recent or not. `data_change_count` is the result
+    of `BacktestBook.data_change_count` before the forecasts were made.
     """
 
     forecasts: tuple[Next24Hours, ...]
-    past: int
+    data_change_count: int
     lacking: int
 
 
@@ -146,8 +146,8 @@ def forecast_past_days(
     itself, because after an upgrade it may run newer code than the server.
     """
     ends = monotonic() + slice_s
-    past = store.backtests.state_of_past()
-    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
+    past = store.backtests.data_change_count()
+    kept = set.intersection(*({*store.backtests.forecasts(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[Next24Hours, ...]] = {}
@@ -186,7 +186,7 @@ def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in STEPS:
-        kept = store.backtests.kept(model, SeriesKey(market.zone, step_s))
+        kept = store.backtests.forecasts(model, SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
         by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
     return by_step
@@ -205,14 +205,14 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
     Runs issued more than 14 weeks before the newest scored run are not scored again.
     """
-    newest = store.scores.newest_issue(market.zone)
+    newest = store.scores.newest_issue_day(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
     prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
-    days = day_scores(store.runs.since(hours, since, as_of), prices)
+    days = day_scores(store.runs.made_since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model, hours).values())
+    earlier = store.scores.day_scores(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (one.as_run(market.zone) for one in store.backtests.forecasts(model, hours).values())
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),

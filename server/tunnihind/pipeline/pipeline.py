@@ -53,7 +53,7 @@ from tunnihind.pipeline.schedule import (
 )
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -312,7 +312,7 @@ class Pipeline:
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
         """Fetch and settle prices. Each item of `windows` is (first delivery day, last delivery day)."""
-        added = Added()
+        added = AddedCounts()
         for first, last in windows:
             self.steps += 1
             added += await self._prices.ingest(first, last, self._on_change)
@@ -333,7 +333,7 @@ class Pipeline:
             self._no_forecast[market.zone] = str(error)
             return
         self._no_forecast.pop(market.zone, None)
-        await asyncio.to_thread(self._store.runs.add_pair, runs)
+        await asyncio.to_thread(self._store.runs.add_all, runs)
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
@@ -341,7 +341,9 @@ class Pipeline:
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
         if part.forecasts:
-            await asyncio.to_thread(self._store.backtests.add, model, zone, part.forecasts, past=part.past)
+            await asyncio.to_thread(
+                self._store.backtests.add, model, zone, part.forecasts, data_change_count=part.data_change_count
+            )
             return
         for step_s, score in (await self._modeller.scores(market, now)).items():
             await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)

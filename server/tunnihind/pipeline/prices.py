@@ -17,7 +17,7 @@ from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
 from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, PriceSource
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class _Round:
     last: date
     on_change: Callable[[], None]
     answers: dict[str, PriceAnswer] = field(default_factory=dict)
-    added: Added = field(default_factory=Added)
+    added: AddedCounts = field(default_factory=AddedCounts)
     has_usable: bool = False
     is_over: bool = False
 
@@ -75,7 +75,7 @@ class PriceIngest:
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
+    async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
         Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
@@ -87,7 +87,7 @@ class PriceIngest:
         idle = [source for source in self._sources if source.name not in self._asking]
         if not idle:
             await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
-            return Added()
+            return AddedCounts()
         questions = {source.name: self._begin(source, round_) for source in idle}
         try:
             failures = await self._wait(questions.values(), round_)

@@ -40,8 +40,8 @@ def read_situation(
     not begin now.
     """
     today = delivery_day(now)
-    held = store.witnesses.held()
-    unconfirmed = {zone for zone, _ in store.unconfirmed(day_start(today))}
+    held = store.witnesses.held_back()
+    unconfirmed = {zone for zone, _ in store.unconfirmed_days(day_start(today))}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     zones = tuple(market.zone for market in markets)
     settled = store.prices.read_archive(day_start(recent), zones=zones).everything()

@@ -97,7 +97,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
     """Do the pipeline's due tasks, and return the result of `Pipeline.catch_up`. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with Store(settings.store_url) as store:
-        lease = store.writing_lease()
+        lease = store.lease_guarding_writes()
         if not await _claimed(lease, clock):
             raise StoreError("a running server already keeps this database up to date")
         try:

@@ -39,7 +39,7 @@ class Rehearsal:
         model = forecaster(market)
         since = instant - HISTORY_S
         archive = archive or store.read_archive(needed_since(model, since))
-        archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
+        archived = {step_s: store.runs.made_since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(archive, model, earlier)

@@ -187,7 +187,7 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
     credible = list(_credible(claims))
     if len(credible) < 2:  # noqa: PLR2004
         return _ruling(claims, settled, _only_claim(credible, settled))
-    ready = [one for one in credible if one.witness.stands_s >= DISPUTED_S or not may_wait]
+    ready = [one for one in credible if one.witness.repeated_for_s >= DISPUTED_S or not may_wait]
     if settled is not None:
         kept = [one for one in ready if one.source in settled.unconfirmed_from and one.agrees_with(settled)]
         if kept or not may_wait:
@@ -217,7 +217,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
-    return credible[0] if credible[0].witness.stands_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
+    return credible[0] if credible[0].witness.repeated_for_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:

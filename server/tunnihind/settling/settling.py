@@ -12,7 +12,7 @@ from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import Ruling, SettledDay, rule
 from tunnihind.settling.sheet import Held, Reason, whole_day
 from tunnihind.sources.base import DaySheet
-from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, Added, Price
+from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 
@@ -53,7 +53,7 @@ class Outcome:
     settled. Otherwise, `wrong_since` is None.
     """
 
-    added: Added = field(default_factory=Added)
+    added: AddedCounts = field(default_factory=AddedCounts)
     wrong_since: int | None = None
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -125,7 +125,7 @@ class Settling:
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
-            self._store.prices.between(day_start(first), day_end(last) - 1).items()
+            self._store.prices.newest_between(day_start(first), day_end(last) - 1).items()
         ):
             rows[zone, delivery_day(ts)].append((ts, step_s, version))
         for (zone, day), versions in rows.items():
@@ -169,7 +169,7 @@ class Settling:
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
         added = (book.add(rows, source=source, seen_ts=now) for source, rows in prices.items())
-        return Outcome(sum(added, Added()), wrong_since)
+        return Outcome(sum(added, AddedCounts()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
         """Yield the faults to record. If a day is already settled completely, leave out its incomplete sheets."""

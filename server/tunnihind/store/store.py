@@ -16,7 +16,7 @@ from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
-from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
+from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -67,7 +67,7 @@ class Store:
         """Return a new `Lease` for the pipeline."""
         return Lease(self.database)
 
-    def writing_lease(self) -> Lease:
+    def lease_guarding_writes(self) -> Lease:
         """Return a new `Lease` for the pipeline.
 
         From now on, a transaction of `Database.writing` is kept only if this process holds the lease, and if this
@@ -76,7 +76,7 @@ class Store:
         lease = self.lease()
 
         def require(connection: Connection) -> None:
-            lease.require(connection)
+            lease.require_held(connection)
             self._require_readable_in(connection)
 
         self.database.keep_only_if(require)
@@ -118,15 +118,15 @@ class Store:
         with self.database.reading() as connection:
             for rows in self.tables():
                 if rows not in {self.prices.rows, self.covariates.rows}:
-                    rows.damaged(connection)
+                    rows.find_damaged(connection)
 
-    def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
+    def unconfirmed_days(self, first_ts: int, end_ts: int = PERIODS_END_TS) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
         Only periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices, the result
         is empty, because no second source could confirm the prices.
         """
-        return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
+        return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 
     def close(self) -> None:
         """Close all connections."""

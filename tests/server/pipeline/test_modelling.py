@@ -125,7 +125,9 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
             for step_s in (HOUR_S, QUARTER_S)
             if ts >= first
         ]
-        assert filled.backtests.add(model_identity(ESTONIA), "ee", made, past=filled.backtests.state_of_past())
+        assert filled.backtests.add(
+            model_identity(ESTONIA), "ee", made, data_change_count=filled.backtests.data_change_count()
+        )
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:
@@ -160,7 +162,7 @@ async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
     monkeypatch.setattr("tunnihind.pipeline.modelling.model_identity", lambda _: earlier)
     async with process_modeller(f"sqlite:///{database}") as modeller:
         first = await modeller.forecast_past_days(ESTONIA, NOW)
-        assert filled.backtests.add(earlier, "ee", first.forecasts, past=first.past)
+        assert filled.backtests.add(earlier, "ee", first.forecasts, data_change_count=first.data_change_count)
         second = await modeller.forecast_past_days(ESTONIA, NOW)
     assert {one.issued_ts for one in first.forecasts}.isdisjoint(one.issued_ts for one in second.forecasts)
     assert second.lacking < first.lacking

@@ -64,7 +64,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     slices = 0
     for recent in (True, False):
         while (part := forecast_past_days(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
-            assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
+            assert store.backtests.add(MODEL, "ee", part.forecasts, data_change_count=part.data_change_count)
             slices += 1
     return slices
 
@@ -86,8 +86,8 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
         store_quotes(store, quotes, day_start(day) - 10 * HOUR_S)
     work_off(store)
     assert len(asked) == len(set(asked))
-    kept = store.backtests.kept(MODEL, QUARTERS)
-    assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
+    kept = store.backtests.forecasts(MODEL, QUARTERS)
+    assert kept.keys() == store.backtests.forecasts(MODEL, HOURS).keys()
     truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
     found = scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
@@ -162,15 +162,15 @@ def test_new_weather_costs_no_forecast(filled: Store, asked: list[int]) -> None:
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
     part = forecast_past_days(filled, NOW, ESTONIA, MODEL, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
-    assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
-    assert filled.backtests.kept(MODEL, HOURS) == {}
+    assert not filled.backtests.add(MODEL, "ee", part.forecasts, data_change_count=part.data_change_count)
+    assert filled.backtests.forecasts(MODEL, HOURS) == {}
 
 
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     filled.backtests.record_scored(MODEL, "ee", NOW)
     other = model_identity(ESTONIA.within(Limits(-500, 5000)))
-    assert filled.backtests.kept(other, HOURS) == {}
+    assert filled.backtests.forecasts(other, HOURS) == {}
     assert filled.backtests.scored_at(other, "ee") is None
     assert filled.backtests.scored_at(MODEL, "ee") == NOW
 
@@ -191,8 +191,10 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     nothing = np.empty(0)
     for day in range(400):
         issued = NOW + day * DAY_S
-        store.backtests.add(MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
-    assert len(store.backtests.kept(MODEL, HOURS)) == 121
+        store.backtests.add(
+            MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
+        )
+    assert len(store.backtests.forecasts(MODEL, HOURS)) == 121
 
 
 class SlicingModeller(InProcessModeller):

@@ -252,7 +252,7 @@ async def test_over_a_limit_the_back_fill_waits_and_goes_on_where_it_was(
 async def test_a_full_disk_loses_no_run(
     store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refill, failures = store.covariates.refill, [True, True]
+    refill, failures = store.covariates.add_archived, [True, True]
 
     def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
         if failures:
@@ -260,7 +260,7 @@ async def test_a_full_disk_loses_no_run(
             raise StoreError("database or disk is full")
         return refill(series, superfluous)
 
-    monkeypatch.setattr(store.covariates, "refill", sometimes_full)
+    monkeypatch.setattr(store.covariates, "add_archived", sometimes_full)
     clock.nap_s = 30
     await live(pipeline_from(source, store, clock, TODAY - timedelta(9)), clock, NOW + HOUR_S)
     assert set(kept(store)) == set(days_back(TODAY - timedelta(9), TODAY))

@@ -52,7 +52,7 @@ async def outcome(store: Store, served: Zone, spoilt: Zone, spoil: Callable[[Pri
     if spoil is not None:
         source.quotes = {**source.quotes, spoilt: dict(spoil(source.quotes[spoilt]))}
     await live(pipeline, clock, START + HOUR_S)
-    runs = store.runs.since(SeriesKey(served, HOUR_S), 0)
+    runs = store.runs.made_since(SeriesKey(served, HOUR_S), 0)
     return hourly(store, served), [run.made_at for run in runs]
 
 

@@ -47,7 +47,7 @@ NOW = utc("2025-11-05 10:00")
 
 def backcasts(store: Store, instant: int) -> list[Run]:
     """Return the past runs of a rehearsal that the store does not have."""
-    kept = {run.made_at for run in store.runs.since(HOURS, 0)}
+    kept = {run.made_at for run in store.runs.made_since(HOURS, 0)}
     return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs[HOUR_S] if run.made_at not in kept]
 
 

@@ -43,7 +43,7 @@ from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule
 from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.settling.sheet import Reason
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
-from tunnihind.store.prices import AGREED, IMPORTED, Added, Price
+from tunnihind.store.prices import AGREED, IMPORTED, AddedCounts, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
@@ -155,7 +155,7 @@ async def test_the_same_answers_again_write_nothing_and_change_no_version(store:
     trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
     await trial.ingest(FIRST, TOMORROW)
     version = store.state.version()
-    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
+    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == AddedCounts().stored
     assert store.state.version() == version
 
 

@@ -208,7 +208,7 @@ def look_at_everything(store: Store) -> None:
     status = read_status(store, ESTONIA, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(describe(status))
-    assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
+    assert store.scores.day_scores("ee", DAY - timedelta(DAYS), DAY)
     assert make_runs(store, NOW, ESTONIA) is not None
     accuracy(store, NOW, ESTONIA, "m")
     scores(store, NOW, ESTONIA, "m")
@@ -305,7 +305,7 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
         assert ts not in store.prices.read_archive().everything().of("ee")
-        assert "ee" not in {zone for zone, *_ in store.prices.between(ts, ts)}
+        assert "ee" not in {zone for zone, *_ in store.prices.newest_between(ts, ts)}
         assert read_situation(
             store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
         ).settled_through == DAY - timedelta(11)

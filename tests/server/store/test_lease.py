@@ -278,7 +278,7 @@ def test_of_many_that_see_a_silent_holder_one_takes_over(store: Store, steady: S
 
 
 def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, living: int) -> None:
-    lease = store.writing_lease()
+    lease = store.lease_guarding_writes()
     assert lease.claim()
     seen = day_start(DAY)
     store.prices.add(whole_day(DAY), source="ours", seen_ts=seen)
@@ -292,7 +292,7 @@ def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, liv
 
 
 def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
-    store.writing_lease()
+    store.lease_guarding_writes()
     with pytest.raises(LeaseLost):
         store.state.write("fact", 1)
     assert store.state.read("fact") is None
@@ -301,7 +301,7 @@ def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
 def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, living: int) -> None:
     # SQLite lets no other process take over meanwhile.
     with Store(postgresql_url) as store, Store(postgresql_url) as other:
-        assert store.writing_lease().claim()
+        assert store.lease_guarding_writes().claim()
 
         def write() -> None:
             with store.database.writing() as connection:
@@ -324,7 +324,7 @@ def test_nobody_takes_over_between_the_check_and_the_commit(url: str, store: Sto
         order.append("taken over")
 
     with store.database.writing() as connection:
-        lease.require(connection)
+        lease.require_held(connection)
         thief = threading.Thread(target=take_over)
         thief.start()
         thief.join(0.5)

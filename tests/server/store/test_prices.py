@@ -7,7 +7,7 @@ import pytest
 from tests.support.store.stores import DAY, level, utc, whole_day
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hours_of, publication_time
-from tunnihind.store.prices import Added, Price
+from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 
 NOON = utc("2025-12-15T11:00")
@@ -21,7 +21,7 @@ def as_of(store: Store, instant: int) -> PriceHistory:
 
 
 def test_prices_seen_before_delivery_are_known_from_then_on(store: Store) -> None:
-    assert store.prices.add(whole_day(DAY), source="a", seen_ts=EVE) == Added(new=24 * 4)
+    assert store.prices.add(whole_day(DAY), source="a", seen_ts=EVE) == AddedCounts(new=24 * 4)
     assert as_of(store, EVE - 1).of("ee") == {}
     assert as_of(store, EVE).of("ee") == {ts: 10.0 + n for n, ts in enumerate(hours_of(DAY))}
 
@@ -50,7 +50,7 @@ def test_a_correction_is_never_known_before_it_was_seen(store: Store) -> None:
 def test_unchanged_prices_leave_no_trace_and_changed_ones_do_in_the_same_answer(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="a", seen_ts=EVE)
     prices = [p._replace(eur_mwh=0.0) if p.ts == hours_of(DAY)[3] else p for p in whole_day(DAY)]
-    assert store.prices.add(prices, source="b", seen_ts=EVE + 60) == Added(corrected=4, unchanged=23 * 4)
+    assert store.prices.add(prices, source="b", seen_ts=EVE + 60) == AddedCounts(corrected=4, unchanged=23 * 4)
     assert store.prices.count() == 24 * 4 + 4
 
 
@@ -148,20 +148,20 @@ def test_years_apart_in_one_answer_are_all_kept(store: Store) -> None:
     days = [date(year, 12, 15) for year in (2010, 2021, 2023, 2024, 2025)]
     prices = [price for day in reversed(days) for price in whole_day(day, zones=["ee"])]
     assert store.prices.add(prices, source="import", seen_ts=NOON + 2 * DAY_S).new == 24 * 5
-    assert store.prices.add(prices, source="import", seen_ts=NOON + 3 * DAY_S) == Added(unchanged=24 * 5)
+    assert store.prices.add(prices, source="import", seen_ts=NOON + 3 * DAY_S) == AddedCounts(unchanged=24 * 5)
     assert len(store.prices.read_archive().everything().of("ee")) == 24 * 5
 
 
 def test_nothing_to_add_is_nothing_added(store: Store) -> None:
-    assert store.prices.add([], source="a", seen_ts=NOON) == Added()
+    assert store.prices.add([], source="a", seen_ts=NOON) == AddedCounts()
     assert store.prices.read_archive().as_of(NOON).of("ee") == {}
     assert store.prices.read_archive().everything().of("ee").newest is None
 
 
 def test_the_newest_price_is_told_per_zone(store: Store) -> None:
-    assert store.prices.newest("ee") is None
+    assert store.prices.newest_ts("ee") is None
     store.prices.add(whole_day(DAY, QUARTER_S, zones=["ee"]), source="a", seen_ts=EVE)
     store.prices.add(whole_day(DAY, zones=["lv"]), source="a", seen_ts=EVE)
-    assert store.prices.newest("ee") == day_end(DAY) - QUARTER_S
-    assert store.prices.newest("lv") == day_end(DAY) - HOUR_S
-    assert store.prices.newest("fi") is None
+    assert store.prices.newest_ts("ee") == day_end(DAY) - QUARTER_S
+    assert store.prices.newest_ts("lv") == day_end(DAY) - HOUR_S
+    assert store.prices.newest_ts("fi") is None

@@ -82,11 +82,13 @@ def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url
     assert process.returncode < 0
     assert len(said) == 3
     with Store(url) as store:
-        made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
+        made = [
+            [run.made_at for run in store.runs.made_since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)
+        ]
         assert made[0] == made[1]
         assert len(made[0]) == 3
-        store.runs.add_pair(plain_runs(made[0][0] + HOUR_S))
-        assert len(store.runs.since(QUARTERS, 0)) == 4
+        store.runs.add_all(plain_runs(made[0][0] + HOUR_S))
+        assert len(store.runs.made_since(QUARTERS, 0)) == 4
 
 
 def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url: str, store: Store) -> None:

@@ -48,9 +48,9 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
     live, archived = run(RUN, KNOWN + 1234, 3.0), run(RUN)
     first, second = (live, archived) if live_first else (archived, live)
     store.covariates.add({NAME: [first]})
-    changes = store.covariates.changes()
-    assert store.covariates.refill({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
-    assert store.covariates.changes() == changes
+    changes = store.covariates.change_counts()
+    assert store.covariates.add_archived({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
+    assert store.covariates.change_counts() == changes
     (issue,) = issues(store)
     assert issue.issued_ts == first.issued_ts
     assert issue.values[0] == first.values[0]
@@ -58,7 +58,7 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
 
 def test_a_live_run_is_not_seen_before_it_came(store: Store) -> None:
     store.covariates.add({NAME: [run(RUN, KNOWN + 1234)]})
-    store.covariates.refill({NAME: [run(RUN - DAY_S)]}, partial(superfluous_issues, NOW))
+    store.covariates.add_archived({NAME: [run(RUN - DAY_S)]}, partial(superfluous_issues, NOW))
     assert runs_at(store, KNOWN + 1233) == [RUN - DAY_S]
     assert runs_at(store, KNOWN + 1234) == [RUN - DAY_S, RUN]
 

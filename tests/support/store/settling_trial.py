@@ -88,7 +88,7 @@ class SettlingTrial:
 
     def held(self) -> list[Witness]:
         """Return the prices that are held back."""
-        return self.store.witnesses.held()
+        return self.store.witnesses.held_back()
 
     def _ask(self) -> list[Outcome]:
         answers = [
