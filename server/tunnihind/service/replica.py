@@ -67,7 +67,7 @@ async def answering(
     troubles = Troubles()
     snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
-    store.database.count_by(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
     metrics.show(Lag(updater), Connections(store.database))
     await updater.refresh()

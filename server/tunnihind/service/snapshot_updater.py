@@ -146,10 +146,11 @@ class SnapshotUpdater:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
         while self._store.database.system.announces_changes:
             try:
-                async with aclosing(self._store.database.system.changes()) as changes:
+                async with aclosing(self._store.database.system.change_announcements()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first item of `changes` is not an announcement, but means that the connection is ready.
+                        # The first item of `change_announcements` is not an announcement, but means that the connection
+                        # is ready.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:

@@ -121,7 +121,7 @@ class Lease:
         """Give up the lease. After this call, `claim` always returns False. Raises StoreError."""
         with self._turn:
             self._is_given_up, self._beaten_at = True, None
-            with self._database.writing_beside() as connection:
+            with self._database.writing_lease_row() as connection:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
@@ -155,7 +155,7 @@ class Lease:
         If the lease was renewed or taken over after `held` was read, nothing is recorded.
         """
         asked = self._steady()
-        with self._database.writing_beside() as connection:
+        with self._database.writing_lease_row() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MAX_WAITED_S:
                 # This process had to wait before it could write, so a living holder may be waiting to renew the lease.
                 self._watched = None

@@ -15,7 +15,15 @@ from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
+from tunnihind.store.revision import (
+    is_current,
+    is_readable,
+    is_too_new,
+    no_tables_error,
+    require_readable,
+    upgrade,
+    upgraded_error,
+)
 from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
@@ -79,7 +87,7 @@ class Store:
             lease.require_held(connection)
             self._require_readable_in(connection)
 
-        self.database.keep_only_if(require)
+        self.database.set_commit_check(require)
         return lease
 
     def require_readable(self) -> None:
@@ -89,7 +97,7 @@ class Store:
 
     def _require_readable_in(self, connection: Connection) -> None:
         if not is_readable(connection):
-            raise upgraded(self.database)
+            raise upgraded_error(self.database)
 
     def begin_writing(self) -> None:
         """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
@@ -144,7 +152,7 @@ class Store:
         if self.database.read_only:
             require_readable(self.database, newer_too=is_replica)
             if is_replica and self.state.lacks_instance_id():
-                raise empty(self.database)
+                raise no_tables_error(self.database)
         elif not is_current(self.database):
             upgrade(self.database)
         if not self.database.read_only:
@@ -153,9 +161,9 @@ class Store:
         instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
-            if is_beyond(connection):
-                raise upgraded(self.database)
+            if is_too_new(connection):
+                raise upgraded_error(self.database)
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.system.continue_only_if(recognise)
+        self.database.system.check_replacements_with(recognise)

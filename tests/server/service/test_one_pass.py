@@ -19,7 +19,7 @@ ANOTHER = {"token": "theirs", "host": "elsewhere"}
 
 
 def rewrite_lease(store: Store, **values: object) -> None:
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(update(leases).values(**values))
 
 

@@ -277,7 +277,7 @@ def test_progress_comes_to_its_end(source: str, target: str) -> None:
 
 def digest(*rows: tuple[Any, ...]) -> Digest:
     found = Digest()
-    assert [*found.digesting(iter(rows))] == [*rows]
+    assert [*found.digest_and_yield(iter(rows))] == [*rows]
     return found
 
 

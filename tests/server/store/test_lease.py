@@ -76,7 +76,7 @@ def now_of(store: Store) -> int:
 def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) -> Holder:
     """Give the lease to another process, which last renewed it some seconds ago."""
     beat_ts = now_of(store) - silent_s
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(delete(leases))
         theirs = {"name": "pipeline", "token": "theirs", "host": host, "pid": pid, "beat_ts": beat_ts}
         connection.execute(insert(leases).values(theirs))
@@ -84,7 +84,7 @@ def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) ->
 
 
 def beat(store: Store, beat_ts: int) -> None:
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(update(leases).values(beat_ts=beat_ts))
 
 
@@ -361,7 +361,7 @@ def is_certainly_held(lease: Lease) -> list[bool]:
 
 def test_a_beat_is_not_flushed_to_the_disk_and_what_is_stored_is(database: Path) -> None:
     with Store(f"sqlite:///{database}") as store:
-        for transaction, synchronous in ((store.database.writing_beside, 1), (store.database.writing, 2)) * 2:
+        for transaction, synchronous in ((store.database.writing_lease_row, 1), (store.database.writing, 2)) * 2:
             with transaction() as connection:
                 # https://www.sqlite.org/pragma.html#pragma_synchronous: 1 is NORMAL, 2 is FULL
                 assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == synchronous

@@ -21,7 +21,7 @@ from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current, is_current, upgrade
+from tunnihind.store.revision import HEAD, current_migration, is_current, upgrade
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
@@ -78,7 +78,7 @@ def fill(store: Store) -> None:
 
 def step_of(database: Database) -> str | None:
     with database.reading() as connection:
-        return current(connection)
+        return current_migration(connection)
 
 
 def tables(database: Database) -> set[str]:
