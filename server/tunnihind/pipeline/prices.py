@@ -15,7 +15,7 @@ from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
-from tunnihind.settling.settling import PriceAnswer, Settling
+from tunnihind.settling.settling import PriceAnswer, PriceSettler
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
@@ -70,7 +70,7 @@ class PriceIngest:
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settling = Settling(store, markets[0], [source.name for source in sources], observer.day_held)
+        self._settling = PriceSettler(store, markets[0], [source.name for source in sources], observer.day_held)
         self._caller = SourceCaller(store, markets[0], clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -83,7 +83,7 @@ class PriceIngest:
         corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
         the source that may be asked again first.
         """
-        round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
+        round_ = _Round(*await asyncio.to_thread(self._settling.days_to_request, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
         if not idle:
             await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
@@ -169,7 +169,7 @@ class PriceIngest:
         return answer.sheets
 
     async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
-        outcome = await asyncio.to_thread(self._settling.keep, answers, int(self._clock.now()))
+        outcome = await asyncio.to_thread(self._settling.settle, answers, int(self._clock.now()))
         if outcome.wrong_since is not None:
             await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added

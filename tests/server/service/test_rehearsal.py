@@ -32,7 +32,7 @@ from tunnihind.market import (
     publication_time,
 )
 from tunnihind.service.rehearsal import Rehearsal
-from tunnihind.settling.sheet import Held, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.simulated import Simulated
 from tunnihind.store.store import Store
 from tunnihind.web.weather import sun_names, wind_names
@@ -60,7 +60,7 @@ async def quotes() -> dict[int, Quotes]:
     by_step: dict[int, Quotes] = {}
     for sheet in await Simulated(clock=StillClock(LATER)).prices(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
-            assert not isinstance(whole_day(sheet, Limits(-500, 4000)), Held)
+            assert not isinstance(checked_prices(sheet, Limits(-500, 4000)), HeldReason)
             step_s = (day_end(sheet.day) - day_start(sheet.day)) // len(sheet.quotes)
             by_step.setdefault(step_s, {}).setdefault(sheet.zone, {}).update(dict(sheet.quotes))
     return by_step

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, day_end, day_start
-from tunnihind.settling.sheet import Held, Reason, doubt
-from tunnihind.settling.sheet import whole_day as checked
+from tunnihind.settling.sheet import HeldReason, Reason, reason_to_doubt
+from tunnihind.settling.sheet import checked_prices as checked
 from tunnihind.sources.base import DaySheet, Quote, unsaid_step
 
 DAY = date(2025, 12, 15)
@@ -22,14 +22,14 @@ def sheet(day: date, quotes: Iterable[Quote]) -> DaySheet:
 
 def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:
     held = checked(sheet(day, quotes), ESTONIA.limits)
-    assert isinstance(held, Held)
+    assert isinstance(held, HeldReason)
     return held.reason, held.detail
 
 
 def believed(quotes: Iterable[Quote]) -> bool:
     prices = checked(sheet(DAY, quotes), ESTONIA.limits)
-    assert not isinstance(prices, Held)
-    return doubt(prices) is None
+    assert not isinstance(prices, HeldReason)
+    return reason_to_doubt(prices) is None
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
@@ -83,14 +83,14 @@ def test_the_limits_themselves_are_possible_prices(price: float, passes: bool) -
     quotes[3] = Quote(quotes[3].ts, price)
     found = checked(sheet(DAY, quotes), ESTONIA.limits)
     assert isinstance(found, tuple) is passes
-    if isinstance(found, Held):
+    if isinstance(found, HeldReason):
         assert found.reason == Reason.OUT_OF_BOUNDS
         assert "2025-12-15T02:00:00Z is outside -500 to 4000" in found.detail
 
 
 def test_limits_are_the_operators() -> None:
     found = checked(sheet(DAY, whole_day(DAY, HOUR_S)), Limits(0.0, 50.0))
-    assert isinstance(found, Held)
+    assert isinstance(found, HeldReason)
     assert found.reason == Reason.OUT_OF_BOUNDS
 
 
@@ -119,7 +119,7 @@ def test_the_same_price_given_twice_is_no_contradiction() -> None:
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 20), (QUARTER_S, 80), (HOUR_S, 23)])
 def test_twenty_hours_of_exact_zero_are_doubtful(step_s: int, zeros: int) -> None:
     prices = [0.0 if n < zeros else 30.0 + n for n in range(24 * HOUR_S // step_s)]
-    assert doubt(prices) == Held(Reason.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
+    assert reason_to_doubt(prices) == HeldReason(Reason.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
 
 
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 19), (QUARTER_S, 79)])
@@ -132,10 +132,10 @@ def test_a_day_of_small_negative_prices_is_believed() -> None:
 
 
 def test_a_flat_day_and_a_copy_of_another_day_are_doubtful() -> None:
-    assert doubt([55.5] * 24) == Held(Reason.FLAT, "every price is 55.5")
+    assert reason_to_doubt([55.5] * 24) == HeldReason(Reason.FLAT, "every price is 55.5")
     other = tuple(map(float, range(24)))
-    assert doubt(other, [other[::-1]]) is None
-    assert doubt(other, [other]) == Held(Reason.COPY, "every price equals another day's")
+    assert reason_to_doubt(other, [other[::-1]]) is None
+    assert reason_to_doubt(other, [other]) == HeldReason(Reason.COPY, "every price equals another day's")
 
 
 any_quotes = st.lists(
@@ -163,4 +163,4 @@ def test_any_sheet_gets_a_verdict_and_what_settles_is_whole_and_possible(quotes:
 def test_no_day_with_a_missing_quarter_ever_settles(dropped: set[int]) -> None:
     quotes = [quote for n, quote in enumerate(whole_day(AUTUMN, QUARTER_S)) if n not in dropped]
     whole_hours_left = len(quotes) == 25 and all(quote.ts % HOUR_S == 0 for quote in quotes)
-    assert isinstance(checked(sheet(AUTUMN, quotes), ESTONIA.limits), Held) or whole_hours_left
+    assert isinstance(checked(sheet(AUTUMN, quotes), ESTONIA.limits), HeldReason) or whole_hours_left
