@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
-from tunnihind.pipeline.back_fill import DaysFilled, days_progress
+from tunnihind.pipeline.back_fill import BackFillProgress, days_progress
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
@@ -44,7 +44,7 @@ class Status:
     forecast_tier: str | None
     forecast_inputs: Mapping[str, Any] | None
     covariates: Mapping[str, int]
-    history: Mapping[str, DaysFilled]
+    history: Mapping[str, BackFillProgress]
     weather: Sequence[VariableScores]
     sources: Sequence[SourceHealth]
     held: Sequence[Witness]
@@ -159,7 +159,7 @@ def _covariates(status: Status) -> str:
     return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
 
 
-def _history(filled: DaysFilled, status: Status) -> str:
+def _history(filled: BackFillProgress, status: Status) -> str:
     text = f"weather of {filled.done} of {filled.total} days is here"
     if filled.lacking:
         text += f", that of {filled.lacking} can't be had"

@@ -17,7 +17,7 @@ _SURPLUS_S: Final = 120 * DAY_S
 use one archive."""
 
 
-def needed_since(forecaster: Forecaster, as_of: int) -> int:
+def needed_history_start(forecaster: Forecaster, as_of: int) -> int:
     """Return the start of the history that is read for a forecast at `as_of`."""
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
@@ -45,7 +45,7 @@ class ArchiveCache:
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
         """Return the history that a forecaster needs at `as_of`, or a longer history. Raises StoreError."""
-        since_ts, fingerprint = needed_since(forecaster, as_of), _StoreFingerprint.read(store)
+        since_ts, fingerprint = needed_history_start(forecaster, as_of), _StoreFingerprint.read(store)
         if self._kept is not None:
             kept_fingerprint, kept_since_ts, archive = self._kept
             if kept_fingerprint == fingerprint and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:

@@ -49,7 +49,7 @@ class SettlingTrial:
         self.sources = sources
         self.held_news: list[tuple[str, str]] = []
         self._says: dict[str, Lie | None] = {}
-        self._settling = self._start()
+        self._settler = self._start()
         if known is None or known:
             self._says = dict.fromkeys(known or sources, right)
             self._ask()
@@ -61,7 +61,7 @@ class SettlingTrial:
     def restart(self, *sources: str) -> None:
         """Continue with another server, with other sources if they are given."""
         self.sources = sources or self.sources
-        self._settling = self._start()
+        self._settler = self._start()
 
     def until(self, at: int, **says: Lie | None) -> list[SettlingOutcome]:
         """Move time to an instant. From then on, the named sources give other answers; None means no answer.
@@ -96,11 +96,11 @@ class SettlingTrial:
             for source in self.sources
             if (lie := self._says.get(source)) is not None
         ]
-        return [self._settling.settle(answers, self.now)] if answers else []
+        return [self._settler.settle(answers, self.now)] if answers else []
 
     def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
         today = delivery_day(self.now)
-        first, last = self._settling.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
+        first, last = self._settler.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
         out = [day for day in days(first, last) if publication_time(day) <= self.now]
         said = lie(self.truth)
         return [
