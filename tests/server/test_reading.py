@@ -172,7 +172,7 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
             *(KnownPrice("ee", HOUR + n * QUARTER_S, QUARTER_S, NOW, price) for n, price in quarters.items()),
         ]
     )
-    prices = archive.everything()
+    prices = archive.newest_versions()
     settled, found = (served(prices, "ee", step_s, NOW) for step_s in STEPS)
     assert found.prices.hourly() == pytest.approx(settled.prices)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]

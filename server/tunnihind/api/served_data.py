@@ -140,7 +140,9 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest_ts(zone) or since
-    prices = store.prices.read_archive(min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)).everything()
+    prices = store.prices.read_archive(
+        min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)
+    ).newest_versions()
     hours = SeriesKey(zone, HOUR_S)
     runs = store.runs.made_since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)

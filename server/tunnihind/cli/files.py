@@ -92,7 +92,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
-    history = archive.everything() if as_of is None else archive.as_of(as_of)
+    history = archive.newest_versions() if as_of is None else archive.as_of(as_of)
     periods = _periods(history, RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)
     if format == "json":

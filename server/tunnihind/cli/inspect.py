@@ -61,7 +61,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     is then left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
+    settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest
     run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(
         now=now,

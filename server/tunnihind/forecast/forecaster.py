@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.intervals.conformal import percentiles_of
 from tunnihind.forecast.intervals.likeness import BANK_DAYS
 from tunnihind.forecast.known import Floats, Known
-from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
 from tunnihind.forecast.known_days.season import SeasonCache
@@ -97,7 +97,7 @@ class TieredForecaster:
         days = days_between(first, last)
         by_day = self._days_ahead(task) | self._settled_days(task, first)
         inside = [day for day in days if day in by_day]
-        percentiles = by_hour(np.stack([by_day[day] for day in inside], axis=1), inside)
+        percentiles = consecutive_hours(np.stack([by_day[day] for day in inside], axis=1), inside)
         percentiles = percentiles[:, (start_ts - day_start(first)) // HOUR_S :]
         if len(inside) < len(days):
             percentiles = self._extended(known, percentiles)

@@ -44,7 +44,7 @@ def read_situation(
     unconfirmed = {zone for zone, _ in store.unconfirmed_days(day_start(today))}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     zones = tuple(market.zone for market in markets)
-    settled = store.prices.read_archive(day_start(recent), zones=zones).everything()
+    settled = store.prices.read_archive(day_start(recent), zones=zones).newest_versions()
 
     def of_zone(zone: Zone) -> ZoneSituation:
         own = {case.day for case in held if case.zone == zone}

@@ -48,7 +48,9 @@ def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> Serve
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,
-        read_prices=lambda start, end: _readable(store).prices.read_archive(start, end, zones=(zone,)).everything(),
+        read_prices=lambda start, end: (
+            _readable(store).prices.read_archive(start, end, zones=(zone,)).newest_versions()
+        ),
         read_scores=lambda first, last: _readable(store).scores.day_scores(zone, first, last),
         are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed_days(start, end)},
         page_context=lambda: updater.page_context[zone],

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_likely, percentiles_of, widening
 from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.market import Limits
 
 LEADS, HOURS = 7, 24
@@ -47,7 +47,7 @@ def test_one_error_at_a_rare_level_does_not_move_p50() -> None:
 
 def test_an_error_that_all_levels_share_leaves_p50_as_it_is() -> None:
     issued = constant(np.linspace(20.0, 200.0, HOURS))
-    prices = to_eur(to_scale(issued[0]) + 0.2)
+    prices = to_eur(to_asinh(issued[0]) + 0.2)
     assert with_median_error(issued[:, -1], prices, issued) == pytest.approx(issued[:, -1])
 
 

@@ -17,7 +17,7 @@ from tests.support.markets.simulated_history import (
     with_weather,
 )
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, issued_until
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, forecasts_issued_until
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
@@ -124,7 +124,7 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
     """Return an archive whose covariates of these names end at the event."""
     silence = day_start(EVENT) + 9 * HOUR_S
     series = {
-        name: issued_until(silence, issues) if name in names else issues
+        name: forecasts_issued_until(silence, issues) if name in names else issues
         for name, issues in archive.covariates.series.items()
     }
     return Archive(archive.prices, CovariateArchive(series))

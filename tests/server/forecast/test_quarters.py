@@ -15,7 +15,7 @@ from tests.support.markets.quarter_market import TURNED_HOURS, quarter_archive
 from tests.support.markets.runs import run_with
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
-from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.shape import deviations
@@ -146,7 +146,7 @@ def test_shares_are_learnt_from_past_forecasts_and_start_at_the_prior() -> None:
     path = issued.p50[0].ravel()
     twice_the_line = path[:, None] + 2 * np.gradient(path)[:, None] * MIDDLES
     last = first + timedelta(days=days - 1)
-    quarters = by_hour(twice_the_line.T.reshape(4, days, 24), days_between(first, last)).T
+    quarters = consecutive_hours(twice_the_line.T.reshape(4, days, 24), days_between(first, last)).T
     learnt = LearntShares.of(KnownQuarters.of(quarters, first), issued, ESTONIA)
     assert learnt.until(first - timedelta(days=1)) == pytest.approx(PRIOR_SHARES)
     lines = [learnt.until(first + timedelta(days=seen))[0] for seen in (0, 30, 90, days - 1)]

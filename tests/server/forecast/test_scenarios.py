@@ -14,8 +14,8 @@ from tests.support.markets.runs import run_with
 from tests.support.markets.windy_market import windy_archive, with_prices
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
-from tunnihind.forecast.known_days.grid import by_hour, days_between
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks, ranks_of
@@ -56,9 +56,9 @@ def of_a_market(errors: Floats, leads: Floats | None = None) -> tuple[PriceSerie
     """
     first = NEWEST - timedelta(days=len(errors) - 1)
     p50 = np.full(errors.shape, 80.0)
-    price = to_eur(to_scale(p50) + errors)
-    hours = PriceSeries("ee", HOUR_S, day_start(first), by_hour(price, days_between(first, NEWEST)))
-    issued = np.stack([to_eur(to_scale(price) - each) for each in (leads if leads is not None else [errors] * 7)])
+    price = to_eur(to_asinh(p50) + errors)
+    hours = PriceSeries("ee", HOUR_S, day_start(first), consecutive_hours(price, days_between(first, NEWEST)))
+    issued = np.stack([to_eur(to_asinh(price) - each) for each in (leads if leads is not None else [errors] * 7)])
     return hours, IssuedHours(first, issued)
 
 

@@ -70,7 +70,7 @@ class Replica:
                     snapshot=self.snapshot,
                     read_prices=lambda start, end: self.store.prices.read_archive(
                         start, end, zones=("ee",)
-                    ).everything(),
+                    ).newest_versions(),
                     read_scores=lambda first, last: self.store.scores.day_scores("ee", first, last),
                 )
             ],
@@ -162,8 +162,8 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
         writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
         assert writer.state.version() > version
         assert replica.store.state.version() == version
-        assert day_start(DAY) not in replica.store.prices.read_archive().everything().of("ee")
-    assert day_start(DAY) in replica.store.prices.read_archive().everything().of("ee")
+        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().of("ee")
+    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().of("ee")
     replica.store.close()
 
 

@@ -120,7 +120,7 @@ def test_every_as_of_view_of_the_store_is_what_was_known_then(
     for instant in book.instants():
         assert_same(archive.as_of(instant), book, instant)
         assert_same(recent.as_of(instant), book, instant, since=MIDNIGHT)
-    assert_same(archive.everything(), book, MIDNIGHT + 9 * DAY_S)
+    assert_same(archive.newest_versions(), book, MIDNIGHT + 9 * DAY_S)
 
 
 @given(answers=additions())

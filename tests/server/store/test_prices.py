@@ -86,7 +86,7 @@ def test_after_the_clock_was_set_back_a_correction_still_wins(store: Store) -> N
     assert store.prices.add([price._replace(eur_mwh=2.0)], source="a", seen_ts=EVE).corrected == 1
     assert as_of(store, EVE).of("ee") == {}
     assert as_of(store, EVE + 3 * HOUR_S).of("ee") == {price.ts: 2.0}
-    assert store.prices.read_archive().everything().of("ee") == {price.ts: 2.0}
+    assert store.prices.read_archive().newest_versions().of("ee") == {price.ts: 2.0}
 
 
 def test_a_clock_years_ahead_for_a_moment_does_not_hide_later_corrections(store: Store) -> None:
@@ -136,12 +136,12 @@ def test_zones_are_kept_apart(store: Store) -> None:
     assert len(history.of("lv")) == 24
     assert [history.of(zone) for zone in ("ee", "lt", "fi")] == [{}, {}, {}]
     assert history.of("ee").newest_day is None
-    assert store.prices.read_archive(zones=["ee"]).everything().of("lv") == {}
+    assert store.prices.read_archive(zones=["ee"]).newest_versions().of("lv") == {}
 
 
 def test_history_since_an_instant_begins_there(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="a", seen_ts=EVE)
-    assert min(store.prices.read_archive(NOON).everything().of("ee")) == NOON
+    assert min(store.prices.read_archive(NOON).newest_versions().of("ee")) == NOON
 
 
 def test_years_apart_in_one_answer_are_all_kept(store: Store) -> None:
@@ -149,13 +149,13 @@ def test_years_apart_in_one_answer_are_all_kept(store: Store) -> None:
     prices = [price for day in reversed(days) for price in whole_day(day, zones=["ee"])]
     assert store.prices.add(prices, source="import", seen_ts=NOON + 2 * DAY_S).new == 24 * 5
     assert store.prices.add(prices, source="import", seen_ts=NOON + 3 * DAY_S) == AddedCounts(unchanged=24 * 5)
-    assert len(store.prices.read_archive().everything().of("ee")) == 24 * 5
+    assert len(store.prices.read_archive().newest_versions().of("ee")) == 24 * 5
 
 
 def test_nothing_to_add_is_nothing_added(store: Store) -> None:
     assert store.prices.add([], source="a", seen_ts=NOON) == AddedCounts()
     assert store.prices.read_archive().as_of(NOON).of("ee") == {}
-    assert store.prices.read_archive().everything().of("ee").newest is None
+    assert store.prices.read_archive().newest_versions().of("ee").newest is None
 
 
 def test_the_newest_price_is_told_per_zone(store: Store) -> None:

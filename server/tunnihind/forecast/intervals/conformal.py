@@ -23,7 +23,7 @@ from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likene
 from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import Limits
@@ -79,7 +79,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     whose interval is computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
-    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
+    residual = to_asinh(actual[-days:], _SCALE_EUR_MWH) - to_asinh(issued[:, -days:], _SCALE_EUR_MWH)
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
@@ -111,7 +111,7 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
     `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie
     within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
     """
-    centre = to_scale(p50, _SCALE_EUR_MWH)
+    centre = to_asinh(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
     p10, p90 = np.minimum(np.maximum(edges[0], lowest), p50), np.maximum(edges[1], p50)
     return np.clip(np.stack([p10, p50, p90]), limits.floor, limits.cap)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likeness
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 
 _HALF_LIFE_DAYS: Final = 75.0
 """The age, in days, at which an error has half the weight of a new error.
@@ -37,9 +37,9 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     `actual` (days, 24) holds the prices of past days. `issued` (leads, days, 24) holds the model's forecasts of these
     prices. All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
     """
-    moved = to_scale(p50)
+    moved = to_asinh(p50)
     past = issued[:, -BANK_DAYS:]
-    errors = to_scale(actual[-BANK_DAYS:]) - to_scale(past)
+    errors = to_asinh(actual[-BANK_DAYS:]) - to_asinh(past)
     days, hours = errors.shape[1:]
     recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), hours)
     for lead, flat in enumerate(errors.reshape(len(errors), -1)):

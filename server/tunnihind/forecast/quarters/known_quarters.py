@@ -79,7 +79,7 @@ class KnownQuarters:
         hour = quarters.mean(axis=1)
         deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
         slope = deviation @ MIDDLES / (MIDDLES @ MIDDLES)
-        return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
+        return cls(first, grid.arrange(hour), grid.arrange(slope), grid.arrange(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
         """Return each clock hour's mean slope over the days up to each day, in units of `scale`, shape (days, 24).

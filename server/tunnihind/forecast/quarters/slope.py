@@ -14,7 +14,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.known_days.season import sine_of_elevation
+from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
 from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
@@ -92,7 +92,7 @@ class LearntShares:
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
         lately = np.stack([recent[LEADS - lead : LEADS - lead + days] for lead in range(1, LEADS + 1)])
         grid = DayGrid.between(known.first, known.first + timedelta(days=days - 1))
-        rise = grid.lay_whole(sun_rise(np.arange(grid.starts[0], grid.starts[-1], HOUR_S), market))
+        rise = grid.arrange_filled(sun_rise(np.arange(grid.starts[0], grid.starts[-1], HOUR_S), market))
         columns = columns_of((before + after) / 2, unit, lately, np.broadcast_to(rise, unit.shape))
         slope = np.broadcast_to(known.slope, unit.shape)
         counts = np.isfinite(columns).all(axis=-1) & np.isfinite(slope)
@@ -130,7 +130,7 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
     the horizon, the sine of its elevation counts as 0.
     """
     middles = starts + HOUR_S // 2
-    before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
+    before, after = (np.maximum(sine_of_sun_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
     rise: Floats = (after - before) / 2
     return rise
 

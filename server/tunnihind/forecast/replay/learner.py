@@ -11,7 +11,7 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.columns.table import DayRows, Rows
+from tunnihind.forecast.columns.table import DayRows, InputRows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur
@@ -64,9 +64,9 @@ class RowBlocks:
     def __init__(self, columns: LeadColumns, last: int) -> None:
         self.columns = columns
         self._last = last
-        self._taken: dict[int, tuple[range, Rows]] = {}
+        self._taken: dict[int, tuple[range, InputRows]] = {}
 
-    def of(self, days: range, lead: int) -> Rows:
+    def of(self, days: range, lead: int) -> InputRows:
         """Return the input rows at one lead for the target days in the grid rows `days`."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
@@ -143,7 +143,7 @@ class Learner:
         """Return the level correction, on the asinh scale, of the day `lead` days past the newest learnt day."""
         return float(self.records[lead].shift[self.through + lead])
 
-    def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
+    def _predicted(self, rows: InputRows, block: DayRows, lead: int) -> Floats:
         """Return the forecasts of a block of days, in the shape (k, n, 24) of `Fit.predict`.
 
         If no fit was available for a day, the values of the day are NaN.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.known_days.price_state import to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh
 from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import LEADS, SCENARIOS
 from tunnihind.price_series import PriceSeries
@@ -81,8 +81,8 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
-    actual = grid.lay_whole(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
-    return to_scale(actual) - to_scale(issued.p50)
+    actual = grid.arrange_filled(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+    return to_asinh(actual) - to_asinh(issued.p50)
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:

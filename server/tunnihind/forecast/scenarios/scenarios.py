@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.slope import IssuedHours
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks
@@ -32,7 +32,11 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: L
     days = days_between(first, delivery_day(hourly.end_ts - 1))
     from_newest = (first - (issued.first + timedelta(days=issued.days - 1))).days
     ranks = past_ranks(issued, hours, range(from_newest, from_newest + len(days)))
-    whole = modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S) if ranks is None else by_hour(ranks, days)
+    whole = (
+        modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S)
+        if ranks is None
+        else consecutive_hours(ranks, days)
+    )
     skipped = (hourly.start_ts - day_start(first)) // HOUR_S
     values = values_of(hourly, _lowest_before(first, hours), limits)
     paths = np.take_along_axis(values, whole[:, skipped : skipped + hourly.p50.size], axis=0)

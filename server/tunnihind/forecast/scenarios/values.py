@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
@@ -29,7 +29,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     follow a normal distribution with different widths below and above p50. If the smallest value is below `lowest`, it
     is raised to `lowest`, but never above the second value. All values are within `limits`.
     """
-    p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
+    p10, p50, p90 = (to_asinh(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
     values = to_eur(p50 + np.where(steps < 0, steps * (p50 - p10), steps * (p90 - p50)))
     values[1], values[-2] = run.p10 - _CENT, run.p90 + _CENT

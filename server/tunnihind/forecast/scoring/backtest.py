@@ -135,7 +135,7 @@ def backtest(
 
     instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
     forecasts = _walk_forward(archive, make, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.everything().of(zone, step_s))
+    return BacktestResult.of(forecasts, archive.prices.newest_versions().of(zone, step_s))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh
-    week = grid.lay(by_hour.reshape(grid.hours, -1).T)
+    week = grid.arrange(by_hour.reshape(grid.hours, -1).T)
     known = ~np.isnan(week)
     days = known.sum(axis=1)
     by_clock_hour = np.where(known, week, 0.0).sum(axis=1) / np.where(days > 0, days, np.nan)

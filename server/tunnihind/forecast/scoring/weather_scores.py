@@ -118,6 +118,6 @@ def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int
     mean is NaN.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
-    by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
+    by_place = [archive.newest_values(name, day_start(day), hours, since, until) for name in names]
     mean: Floats = np.mean(by_place, axis=0)
     return mean
