@@ -221,7 +221,10 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     made_at = defaultdict[int, list[Run]](list)
     for one in kept:
         made_at[one.made_at].append(one)
-    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.flat(step_s) for run in runs]
+    return [
+        next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.as_flat_run(step_s)
+        for run in runs
+    ]
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.replay.learnt import Learnt
+from tunnihind.forecast.replay.learnt import LearntData
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ _FORMAT: Final = 1
 """Increase this number with every change of the files' format or content."""
 MAX_FILES: Final = 12
 """At most this many files are kept. The least recently used files are deleted first. A server uses about ten: two
-`Learner`, two `Replayed` and one `Season`, before and after the publication of the next day's prices."""
+`Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
 BYTES_LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 
@@ -56,7 +56,7 @@ class LearntFiles:
         self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
-    def find(self, name: str) -> Learnt | None:
+    def find(self, name: str) -> LearntData | None:
         """Return the learnt data that were stored under `name`. If no readable and sound file exists, return None."""
         path = self._path(name)
         try:
@@ -76,9 +76,9 @@ class LearntFiles:
         label, document, *arrays = _read_arrays(content)
         if label.tobytes().decode() != self._label(name):
             return None
-        return Learnt(document.tobytes(), tuple(arrays))
+        return LearntData(document.tobytes(), tuple(arrays))
 
-    def keep(self, name: str, learnt: Learnt) -> None:
+    def keep(self, name: str, learnt: LearntData) -> None:
         """Store `learnt` under `name`, and delete the least recently used files beyond `MAX_FILES`.
 
         If the file can't be written, log a warning.

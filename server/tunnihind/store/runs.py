@@ -161,7 +161,7 @@ class _CompleteRun(NamedTuple):
 
 def _cells(run: Run, earlier: _CompleteRun | None) -> dict[str, Any]:
     """Return the values of the row that stores a run. If the run repeats `earlier`, the row has the id of `earlier`."""
-    new = None if earlier is None else _count_new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
+    new = None if earlier is None else _count_new_periods(run, earlier.run.repeated_at(run.made_at, run.start_ts))
     percentiles = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, percentiles)
     return {
@@ -269,7 +269,7 @@ def _read_complete_runs(connection: Connection, ids: Collection[int], all_rows: 
 def _repeated_run(row: _StoredRun, complete: Mapping[int, Run], all_rows: _Rows) -> Run | None:
     of = None if row.repeats is None else complete.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
-    run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
+    run = of.repeated_at(row.made_at, row.start_ts) if of is not None and is_alike else None
     if run is None or row.new is None or row.new[1].size > run.p50.size:
         all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which has changed")
         return None

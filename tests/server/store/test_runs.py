@@ -202,7 +202,7 @@ def quarter_runs(count: int, *, new: int) -> list[Run]:
     first = replace(run(MADE, hours=80), step_s=QUARTER_S, inputs={"zones": ["ee"]})
     runs = [first]
     for hour in range(1, count):
-        again = first.repeated(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
+        again = first.repeated_at(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
         assert again is not None
         raised = np.where(np.arange(again.p50.size) < new, hour / 100, 0.0)
         p10, p50, p90 = (np.round(one + raised, 2) for one in (again.p10, again.p50, again.p90))

@@ -14,7 +14,7 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
@@ -142,7 +142,7 @@ def plain_runs(made_at: int, zone: Zone = "ee") -> Runs:
 def scenarios_with(run: Run) -> Scenarios:
     """Return the price paths of a run of hours without known past prices."""
     return scenarios_of(
-        run, PriceSeries.of("ee", HOUR_S, {}), IssuedHours.none(delivery_day(run.start_ts)), ESTONIA.limits
+        run, PriceSeries.of("ee", HOUR_S, {}), ReplayedForecasts.empty(delivery_day(run.start_ts)), ESTONIA.limits
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh
 
-BANK_DAYS: Final = 365
+CALIBRATION_DAYS: Final = 365
 """The quantiles and the medians of errors cover this many past days: a whole year, so that each season counts once."""
-ENOUGH_DAYS: Final = 60
+ENOUGH_ERROR_DAYS: Final = 60
 """If the errors of fewer days are known, intervals are widened, and p50 is not moved."""
 
 _SCALE_EUR_MWH: Final = 30.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
-from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
+from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.market import DAY_S, HOUR_S, Market
 from tunnihind.public_holidays import is_holiday
 
@@ -71,13 +71,13 @@ class SeasonCache:
     def _stored_season(self, name: str) -> Season | None:
         learnt = None if self._keeper is None else self._keeper.find(name)
         with suppress(ValueError):
-            return None if learnt is None else learnt.restored(Season, {})
+            return None if learnt is None else learnt.restore(Season, {})
         return None
 
     def _new_season(self, name: str, grid: DayGrid, market: Market) -> Season:
         season = Season.of(grid, market)
         if self._keeper is not None:
-            self._keeper.keep(name, Learnt.from_dataclass(season))
+            self._keeper.keep(name, LearntData.from_dataclass(season))
         return season
 
 

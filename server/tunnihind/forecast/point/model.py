@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Protocol, runtime_checkable
 from tunnihind.forecast.columns.table import InputRows
 from tunnihind.forecast.known import Floats
 
-ENOUGH_DAYS: Final = 120
+ENOUGH_PRICE_DAYS: Final = 120
 """With fewer days of prices, the mean of the last weeks is mixed into a point model's forecast, or replaces it."""
 
 
@@ -56,7 +56,7 @@ class LearningModel(Protocol):
         """Return an independent copy of the model."""
 
 
-class PointModel(Protocol):
+class PointModelFactory(Protocol):
     """Creates a model that has not learnt from any day yet."""
 
     def __call__(self) -> LearningModel:
