@@ -17,15 +17,15 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, backtest_score, score_instants
 from tunnihind.forecast.scoring.live_scores import (
     MEMORY_DAYS,
     MONTHS,
     LiveScores,
     ScoresByMonth,
     day_scores,
-    months,
-    windows,
+    month_scores,
+    window_scores,
 )
 from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import ArchiveCache
@@ -176,7 +176,7 @@ def _forecast_next_24_hours(store: Store, instant: int, run_at: int | None, mark
     known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
     runs = Runs.made_by(kept, known)
     if runs is None:
-        return tuple(Next24Hours.nothing(instant, step_s) for step_s in STEPS)
+        return tuple(Next24Hours.empty(instant, step_s) for step_s in STEPS)
     return tuple(Next24Hours.of(run, known) for run in runs.by_step.values())
 
 
@@ -188,7 +188,7 @@ def backtest_scores(store: Store, as_of: int, market: Market, model: str) -> Sco
     for step_s in STEPS:
         kept = store.backtests.forecasts(model, SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
-        by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
+        by_step[step_s] = backtest_score(forecasts, prices.of(market.zone, step_s))
     return by_step
 
 
@@ -215,8 +215,10 @@ def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveSco
     backtest = (one.as_run(market.zone) for one in store.backtests.forecasts(model, hours).values())
     return LiveScores(
         days=tuple(days),
-        windows=windows(days, prices.newest_day),
-        months=ScoresByMonth(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
+        windows=window_scores(days, prices.newest_day),
+        months=ScoresByMonth(
+            issued=month_scores([*earlier, *days]), backtest=month_scores(day_scores(backtest, prices))
+        ),
     )
 
 

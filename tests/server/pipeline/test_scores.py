@@ -14,7 +14,7 @@ from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, Runs
-from tunnihind.forecast.scoring.backtest import Next24Hours, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import Next24Hours, backtest_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, Market, day_start
 from tunnihind.pipeline import modelling
@@ -76,7 +76,7 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
     at_once = [Next24Hours.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
     found = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
-    assert found == recent_score(at_once, truth)
+    assert found == backtest_score(at_once, truth)
 
 
 def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store: Store, asked: list[int]) -> None:
@@ -91,7 +91,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
     found = backtest_scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
-    assert found[QUARTER_S] == recent_score(kept.values(), truth)
+    assert found[QUARTER_S] == backtest_score(kept.values(), truth)
     assert found[HOUR_S] not in {None, found[QUARTER_S]}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores, Savings
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, DecisionScores, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.store.store import Store
@@ -64,7 +64,7 @@ def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
 
 
 def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Store) -> None:
-    decisions = Decisions({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
+    decisions = DecisionScores({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
     window = WindowScores(7, {1: SCORES}, SCORES, {1: 41.07}, decisions)
     version = store.state.version()
     store.scores.keep(
