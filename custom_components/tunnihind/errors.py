@@ -54,6 +54,10 @@ class UnknownHost(CannotConnect, key="unknown_host"):
     """The host name in the address can't be resolved."""
 
 
+class NoHttps(CannotConnect, key="no_https"):
+    """The server doesn't use https, or its certificate is not trusted."""
+
+
 class BrokenAnswer(CannotConnect, key="broken_answer"):
     """The answer breaks off, can't be unpacked or isn't valid HTTP."""
 

@@ -20,8 +20,7 @@ from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, 
 from .entity import add_to_plans, while_selling
 
 PARALLEL_UPDATES = 0
-# The interval at which `SavingSensor` polls the server. `SavingSensor` is the only sensor that sends its own requests
-# to the server.
+# The interval at which `SavingSensor` polls the server. No other sensor sends its own requests to the server.
 SCAN_INTERVAL = timedelta(hours=1)
 
 

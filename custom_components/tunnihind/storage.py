@@ -23,12 +23,12 @@ _DELAY_S: Final = 15
 class StoredState:
     """The stored data of a config entry.
 
-    `server` is the unique id of the server. `about` is the server's description of itself. `answer` contains the newest
+    `server` is the unique id of the server. `about` is the server's description of itself. `answer` contains the known
     prices. `server_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock.
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
-    about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that entities
-    or actions have changed. `ledger` contains settled prices, and the windows' costs and savings, as JSON values.
+    about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that are
+    switched off or have changes. `ledger` contains the plans' accounts and settled prices, as JSON values.
     """
 
     server: str | None = None
@@ -89,7 +89,7 @@ _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the data in `document`. Leave out only unreadable fields, and unreadable values of single plans."""
+    """Return the data in `document`. Leave out unreadable fields, and unreadable values of single plans."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT_DECODER.decode),
@@ -103,7 +103,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return the values in `document[name]`, keyed by the id of their plan. If a value can't be read, leave it out."""
+    """Return the values in `document[name]`, keyed by plan id. Leave out values that are empty or can't be read."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}

@@ -1,4 +1,4 @@
-"""Adds a switch to each plan. The switch turns the plan on and off."""
+"""Adds a switch to each plan."""
 
 from typing import Any, Final, override
 

@@ -12,7 +12,7 @@ class Clock(Protocol):
         """Return the time in unix seconds UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for `seconds` seconds. If `seconds` is negative, return at once."""
+        """Wait for `seconds` seconds. A negative number counts as 0."""
 
 
 class SystemClock:
@@ -28,7 +28,7 @@ class SystemClock:
 
 
 class RehearsalClock(SystemClock):
-    """A clock for rehearsals (`serve --as-of`). At its start, the clock shows `instant`."""
+    """A clock for rehearsals (`serve --as-of`), set to `instant` when it is created."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant

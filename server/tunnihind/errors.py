@@ -1,4 +1,4 @@
-"""The errors of the server. Texts from other programs are cut to one line, and the operator's token is hidden."""
+"""The errors of the server. `one_line` shortens texts from other programs, and hides the operator's token in them."""
 
 import re
 from collections.abc import Callable
@@ -6,20 +6,20 @@ from http import HTTPStatus
 from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
-"""The kinds of failures: the source can't be reached, refuses the token, refuses the server, limits requests, reports
-an error, or gives an invalid answer."""
+"""The ways in which a request to a source fails, in this order: the source can't be reached, refuses the token, refuses
+the server, limits requests, answers with another error status, or gives no usable answer."""
 
 
 class TunnihindError(Exception):
-    """The base class of all errors that the server raises on purpose. The text of the error is meant for users."""
+    """The base class of the errors in this module. Their texts are meant for users or the operator."""
 
 
 class SettingsError(TunnihindError):
-    """A setting is missing, malformed or out of its range."""
+    """A setting is malformed or out of its range, or can't be used on this machine."""
 
 
 class ParameterError(TunnihindError):
-    """A request's parameter is missing, unknown, repeated or malformed.
+    """A request's parameter is missing, unknown, repeated or invalid.
 
     The error's text names the parameter, and says how to correct the request.
     """
@@ -37,11 +37,11 @@ class NoPriceAhead(TunnihindError):
 
 
 class NothingToForecast(TunnihindError):
-    """No price is known, or the newest price is too old for a forecast. The error's text gives the reason."""
+    """No price is known, or the newest price is too old for a forecast. The error's text says which."""
 
 
 class StoreError(TunnihindError):
-    """The store can't be opened, read or written.
+    """The store can't be used: for example, it can't be opened, or lacks data that a command needs.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. If `may_pass` is
     true, the problem may end by itself, so a starting server keeps trying to open the store.
@@ -54,9 +54,9 @@ class StoreError(TunnihindError):
 
 
 class SchemaError(StoreError):
-    """The database has no tables, or its tables are not those of this version of Tunnihind.
+    """The database has no tables, or its tables don't fit this version of Tunnihind.
 
-    A database without tables may be ready soon, because another server may be making the tables at this moment.
+    If there are no tables, `may_pass` is true, because another server may be making the tables at this moment.
     """
 
 
@@ -65,15 +65,15 @@ class StoreLost(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """Some data in the store can't be read any more. `reason` contains advice for the operator."""
+    """The database file, a table or an index is damaged. `reason` contains advice for the operator."""
 
 
 class LeaseLost(StoreError):
-    """The server no longer holds the lease of the pipeline, so its write is not kept."""
+    """The server no longer holds the lease of the pipeline, so the server's write is not kept."""
 
 
 class WorkerError(TunnihindError):
-    """The process that makes forecasts can't be started, was ended, or failed twice at the same work."""
+    """The process that makes forecasts can't be started, was ended, or died twice at the same work."""
 
 
 class ImportFileError(TunnihindError):
@@ -88,11 +88,11 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer.
+    """A source gave no usable answer.
 
-    `problem` is one line of at most 300 characters. `fault` is the kind of failure. If an answer refused the request,
-    `status` is the HTTP status of this answer. `fault` and `status` are public. The text of the error is not public,
-    because this text may name machines of the operator's network.
+    `problem` is one line of at most 300 characters. If an answer refused the request, `status` is the answer's HTTP
+    status. `fault` and `status` are shown to everybody, but the error's text is not, because the text may name machines
+    of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -121,7 +121,7 @@ class SourceUnreachable(SourceError):
 
 
 class SourceRefused(SourceError):
-    """The source answered with an error status, or its answer with status 200 reports an error."""
+    """The source answered with an unexpected status, or with a document that reports an error."""
 
     status: int
 
@@ -146,7 +146,7 @@ class TokenRefused(SourceRefused):
 
 
 class RateLimited(SourceRefused):
-    """The source limits requests or is overloaded. Send the next request after `retry_after_s` seconds."""
+    """The source limits requests or is overloaded. Wait `retry_after_s` seconds before the next request."""
 
     def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
         super().__init__(source, problem, status=status)
@@ -154,7 +154,7 @@ class RateLimited(SourceRefused):
 
 
 class RunMissing(SourceError):
-    """The source does not have the requested run of its weather model."""
+    """The source does not have the requested weather run."""
 
 
 class BadAnswer(SourceError):
@@ -162,13 +162,13 @@ class BadAnswer(SourceError):
 
 
 LONGEST: Final = 300
-"""A text from another program is cut to this many characters."""
+"""`one_line` cuts a text to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a text from another program are read. This limit is far above `LONGEST`, because hiding
-the secret makes the text shorter."""
+"""`one_line` cuts a text to this many characters before it hides the secret. This number is far above `LONGEST`,
+because hiding the secret can make the text shorter."""
 
-# This pattern excludes white space, control characters, invisible characters and marks of the writing direction.
+# This pattern matches a word. White space, control characters and invisible characters end a word.
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
@@ -178,17 +178,21 @@ _HIDDEN: Final = "***"
 
 
 def one_line(text: str, secret: str = "") -> str:
-    """Return the beginning of a text on one line, without control characters and without the secret.
+    """Return the beginning of a text on one line of at most `LONGEST` characters, with the secret hidden.
 
-    The secret may be written in percent-encoding, in XML character references, in JSON escapes, or with white space
-    inside.
+    White space, control characters and invisible characters become single spaces.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def without(secret: str, text: str) -> str:
-    """Hide all forms of the secret in a text, and return the whole text."""
+    """Return the whole text with the secret hidden.
+
+    The characters of the secret may be percent-encoded, XML character references or JSON escapes. One white space
+    character may stand between two of them. The value of a URL parameter `securityToken` is hidden too. If `secret` is
+    empty, nothing is hidden.
+    """
     if not secret:
         return text
     hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)
@@ -207,7 +211,6 @@ def _beginning(text: str) -> str:
 
 
 def _pattern_of(secret: str) -> str:
-    """Return a regular expression that matches all written forms of a secret."""
     return r"\s?".join(_character(character) for character in secret.strip())
 
 

@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
 The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
-prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the code with the examples of contents in
-tests/integration/card/examples.
+prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the contents that a card gets with the
+examples in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,6 @@ from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import FORECAST_LIFE_S, problems
 from ..plans.solver import Piece
-from ..prices.timeline import Timeline
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
 from ..server.polling import Problem
@@ -126,7 +125,7 @@ class Contents:
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
-        self._made_from: tuple[Timeline, Timeline, Timeline, int] | None = None
+        self._made_from: tuple[object, ...] = ()
         self._prices: PriceColumns | None = None
         self._selling: Columns | None = None
 
@@ -154,7 +153,7 @@ class Contents:
 
     def _make_columns(self, prices: PricesNow) -> None:
         coordinator, start = self._coordinator, prices.today.start
-        made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, start
+        made_from = prices.timeline, prices.levels, prices.scale, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
             self._prices = price_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)

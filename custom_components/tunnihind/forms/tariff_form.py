@@ -93,9 +93,9 @@ def ordered(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
-def named(rows: Iterable[Row], name: str) -> Row:
-    """Return the row named `name`."""
-    return next(row for row in rows if name_of(row) == name)
+def named(rows: Iterable[Row], name: str | None) -> Row | None:
+    """Return the row named `name`. If there is none, for example because it was just removed, return None."""
+    return next((row for row in rows if name_of(row) == name), None)
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:

@@ -11,7 +11,7 @@
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` begins with the longest name
+ *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` is sorted from long to short
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene

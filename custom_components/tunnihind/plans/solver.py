@@ -167,7 +167,7 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro."""
+    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro per kWh."""
 
     steps: int
     shortest: int | None

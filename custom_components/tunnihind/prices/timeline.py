@@ -118,7 +118,7 @@ def is_whole(day: Day, periods: Sequence[Period]) -> bool:
 
 
 class Level(StrEnum):
-    """The price level of a period. Each level covers about a fifth of the day's sorted prices."""
+    """The price level of a period. If no prices are equal, each level has about a fifth of the day's prices."""
 
     VERY_LOW = "very_low"
     LOW = "low"
@@ -138,7 +138,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the price level of a period, compared with all periods of its day.
 
-    If several periods have the same price, the middle one's place among the sorted prices determines their level.
+    Periods with the same price have the level at the middle of their places among the sorted prices.
     """
     return _level(period.price, sorted(other.price for other in day))
 
@@ -157,8 +157,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
-def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the price level of `price` among the sorted prices of its day."""
-    middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
+def _level(price: float, sorted_prices: Sequence[float]) -> Level:
+    middle = (bisect_left(sorted_prices, price) + bisect_right(sorted_prices, price)) / 2 / len(sorted_prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

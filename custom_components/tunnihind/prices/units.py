@@ -1,4 +1,4 @@
-"""The unit of prices in forms and texts: cents or euros."""
+"""The unit that a household has chosen for prices: cents or euros."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -20,10 +20,10 @@ _PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
-    """The unit of prices in forms and texts.
+    """The unit that a household has chosen for prices.
 
-    Sensors always use EUR/kWh, because the Energy dashboard reads every price as euros. The entry's options store all
-    amounts in cents.
+    Sensors ignore this unit, because the Energy dashboard reads every price as euros. The entry's options and plans
+    store all prices and fees in cents.
     """
 
     CENTS = "cents"
@@ -31,16 +31,16 @@ class Unit(StrEnum):
 
     @property
     def per_euro(self) -> int:
-        """The number of units in a euro: 100 cents or 1 euro."""
+        """The number of units in a euro: 100 or 1."""
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert an amount in cents to the unit of the forms."""
+        """Convert an amount in cents to this unit."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
-    def to_cents(self, typed: float) -> float:
-        """Convert `typed` from the unit of the forms to cents."""
-        return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
+    def to_cents(self, amount: float) -> float:
+        """Convert an amount in this unit to cents."""
+        return amount if self is Unit.CENTS else round(amount * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
         """Format a price and its unit for a language. The price is rounded to a hundredth of a cent."""
@@ -48,9 +48,10 @@ class Unit(StrEnum):
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:
-        """Format a part of a price without the unit.
+        """Format one part of the household price, without the unit.
 
-        A part may have up to two more decimals than a price, so that the parts add up to the price.
+        A part may have up to two more decimals than a price, because more coarsely rounded parts might not add up to
+        the price.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
@@ -62,7 +63,7 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """If a language uses a decimal comma, replace the decimal point in `figure` by a comma."""
+    """If `language` uses a decimal comma, replace the decimal point in `figure` by a comma."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 

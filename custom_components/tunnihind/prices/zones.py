@@ -23,7 +23,7 @@ class Zone(StrEnum):
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
-        """Return the name of the zone's country in `language`, or the English name if the language is unknown."""
+        """Return the name of the zone's country in `language`. If there is no such name, return the English name."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
 
@@ -71,10 +71,10 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the legal VAT rate on `day` as a fraction.
+    """Return the legal VAT rate of `zone` on `day`, as a fraction.
 
-    If `day` is before the first known rate, return the first known rate. `on_network` selects the rate on network and
-    state fees, which may differ from the rate on electricity and on the supplier's fees.
+    If `on_network` is true, return the rate on network and state fees. Otherwise, return the rate on electricity and on
+    the supplier's fees. If `day` is before the first known rate, return the first known rate.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

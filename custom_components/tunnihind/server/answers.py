@@ -30,8 +30,8 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh for the first `horizon_h` hours after the last settled
-    price. `skill` is the fraction of the baseline's error that the forecast removes.
+    `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest settled
+    price. `baseline_mae` is the same error of the price one week earlier. `skill` is 1 - `mae` / `baseline_mae`.
     """
 
     mae: float
@@ -44,10 +44,11 @@ class Backtest:
 class PlanScore:
     """The server's scores of plans: the savings of four-hour plans and of a boiler.
 
-    `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    `share` is the saving of plans that use the next day's four hours with the lowest forecasts. `baseline` is the
-    saving of plans that use the four hours that were cheapest one week earlier. `week` is the saving of plans that use
-    the four hours with the lowest forecasts in the next seven days, or None if the server sends no such figure.
+    `days` is the number of scored days. Savings are measured against the mean price of the day or the week.
+    `share`, `baseline` and `week` are fractions of the greatest possible saving. `share` is the saving of plans that
+    use the four hours with the lowest forecasts on the next day. `baseline` is the saving of plans that use the four
+    hours that were cheapest one week earlier. `week` is the saving of plans that use the four hours with the lowest
+    forecasts in the next seven days. If the server sends no such figure, `week` is None.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
@@ -76,10 +77,11 @@ class About:
     """The answer of `GET /api/about`: the server's description of itself.
 
     `zone` is the zone of the prices at the requested address. `zones` maps the server's zones to their paths, relative
-    to the path of the first zone. `zones` leaves out zones that the integration doesn't support. `vat_rate` is a
-    fraction. `vat_rate_is_chosen` is true if the server's operator chose the VAT rate. `full_horizon` is true if the
-    server's quarter-hour forecast reaches beyond the public window. `price_scale` lists the prices in EUR/MWh at which
-    the colour of a price changes. If the server sends no valid scale, `price_scale` is empty.
+    to the path of the first zone. `zones` leaves out zones that the integration doesn't support. `vat_rate` is the VAT
+    rate of the server's consumer prices, as a fraction. `vat_rate_is_chosen` is true if the server's operator chose one
+    VAT rate for all dates. `full_horizon` is true if the server's quarter-hour forecast reaches beyond the public
+    window. `price_scale` lists the prices in EUR/MWh at which the colour of a price changes. If the server sends no
+    valid scale, `price_scale` is empty.
     """
 
     version: str
@@ -107,9 +109,9 @@ class About:
 class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
-    `settled` maps the starts of periods to prices, and `forecast` maps the starts of periods to bands. All prices are
-    in EUR/MWh without VAT. A period is `step_s` seconds long: 3600 or 900. Two answers that differ only in `now` are
-    equal.
+    `now` is the time on the server's clock. `settled` maps the starts of periods to prices. `forecast` maps the starts
+    of periods to bands. All prices are in EUR/MWh without VAT. A period is `step_s` seconds long: 3600 or 900. Two
+    answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)

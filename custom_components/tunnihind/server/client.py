@@ -1,4 +1,4 @@
-"""Requests the prices of a server, its plan score and its description of itself.
+"""Requests a server's prices, its scores of plans and its description of itself.
 
 This module also parses the addresses that people type, and computes the pauses between requests.
 """
@@ -32,6 +32,7 @@ from ..errors import (
     InvalidAnswer,
     LongAnswer,
     NoAnswer,
+    NoHttps,
     NoPastPrices,
     NotTunnihind,
     RateLimited,
@@ -60,7 +61,7 @@ LONGEST_PAUSE_S: Final = 15 * 60
 # The same limit for a server at home. Such a server has few clients, so frequent requests do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
+# The longest accepted answer in bytes. The API's answers are shorter, and an endless answer must not fill the memory.
 _MAX_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
@@ -75,6 +76,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.TooManyRedirects: RedirectLoop,
     aiohttp.RedirectClientError: RedirectLoop,
     aiohttp.ClientConnectorDNSError: UnknownHost,
+    aiohttp.ClientSSLError: NoHttps,
     aiohttp.ClientConnectorError: ConnectionRefused,
     aiohttp.ClientOSError: BrokenAnswer,
     aiohttp.ServerDisconnectedError: BrokenAnswer,
@@ -90,8 +92,8 @@ _OWN_PATHS: Final = re.compile(
 def server_url(typed: str) -> str:
     """Return the base URL of the server at the address that somebody typed.
 
-    The default scheme is http. A path prefix is kept, but the server's own paths, the query, the fragment and slashes
-    at the end are removed. Raises ValueError if the text can't be the address of a web server.
+    The default scheme is http. A path prefix is kept. The query, the fragment, slashes at the end, and paths such as
+    `/docs` are removed. Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -106,7 +108,7 @@ def without_password(url: str) -> str:
 
 
 def is_at_home(url: str) -> bool:
-    """Return whether the URL's host has a private address or a local name, such as `server.local`."""
+    """Return whether the URL's host is a local IP address or a local name, such as `server.local`."""
     host = (URL(url).host or "").removesuffix(".")
     try:
         return is_local(ip_address(host))
@@ -168,7 +170,7 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings of plans that followed the server's forecasts, or None if the server sends none.
+        """Return the server's scores of plans, or None if the server sends no such scores.
 
         Raises CannotConnect and InvalidAnswer.
         """
@@ -234,11 +236,10 @@ class Client:
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     # The errors in `_FAILURES` have fixed texts, because the text of an exception may quote the server's answer.
-    if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
+    known = next((failure for kind, failure in _FAILURES.items() if isinstance(error, kind)), None)
+    if known is ConnectionRefused and isinstance(error, OSError) and error.errno != ECONNREFUSED:
         number = error.errno or 0
-        if number != ECONNREFUSED:
-            return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
-    known = next((said for kind, said in _FAILURES.items() if isinstance(error, kind)), None)
+        return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
     return known(url) if known else CannotConnect(url, str(error) or type(error).__name__)
 
 
@@ -275,9 +276,9 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The host name comes from `url`, because the server may not know the host name that the household uses. The path
-        of each zone comes from the server's description. If the description doesn't fit `url`, only the zone of `url`
-        is returned.
+        The host and the path prefix come from `url`, because the server may not know the address that the household
+        uses. The zones' own paths come from the server's description. If there is no description, or if it doesn't fit
+        `url`, only the zone of `url` is returned.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -300,7 +301,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """The host, port and path of `url`. Two servers on one host differ in the port or the path."""
+        """The host, port and path of `url`, without a default port. The place distinguishes servers on one host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
@@ -314,18 +315,18 @@ class Server:
         """The server's id in Home Assistant.
 
         The id is the installation's id and the zone's suffix. If the server didn't describe itself, the id begins with
-        the host instead. The id of a rehearsal has a suffix, because a rehearsal sends the installation id of a live
-        server.
+        the host instead. A rehearsal's id also ends with `-rehearsal`, because a rehearsal sends the installation id of
+        the live server whose data it shows.
         """
         return self.unique_id_of(self.zone)
 
     def unique_id_of(self, zone: Zone) -> str:
-        """Return the id in Home Assistant for one zone of the server."""
+        """Return the server's id in Home Assistant for the zone `zone`."""
         identity = self.about.instance_id_of(zone) if self.about else self.host + zone.suffix
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:
-        """Return the display name of the server in the given language."""
+        """Return the server's display name in `language`. If the server didn't describe itself, return the host."""
         return name_of(self.mode, self.zone, language) if self.instance_id else self.host
 
     @property
@@ -347,7 +348,7 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return `server` with its quarter-hour prices. If it sends no valid ones, return `server` unchanged."""
+    """Return `server` with its quarter-hour prices. If they can't be fetched, return `server` unchanged."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

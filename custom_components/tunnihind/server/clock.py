@@ -13,7 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# An answer from a cache in front of the server should be at most this many seconds old.
+# An answer from a cache in front of the server is rarely more than this many seconds old.
 _CACHED_S: Final = 120
 # The server's time and Home Assistant's time are rounded to seconds, so their difference may vary by a second.
 _ROUNDING_S: Final = 1
@@ -44,21 +44,22 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock is at most two minutes off the expected time."""
+        """Return whether `server_now` is at most two minutes off Home Assistant's time plus `server_ahead_s`."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
 
-        If `server_now` is at most two minutes earlier or one second later than expected, `server_ahead_s` stays the
-        same, because the answer may come from a cache and times are rounded.
+        The expected time is Home Assistant's time plus `server_ahead_s`. If `server_now` is at most two minutes earlier
+        or one second later than the expected time, `server_ahead_s` stays the same, because the answer may come from a
+        cache and times are rounded.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether the server is a rehearsal that has started again since its clock showed `before`."""
+        """Return whether a rehearsal has started again, so that its clock went back from `before` to `server_now`."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property

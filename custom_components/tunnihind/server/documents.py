@@ -1,4 +1,4 @@
-"""Reads the server's JSON documents. Refuses documents that break the API's specification, but allows extra fields."""
+"""Reads the server's JSON documents. Refuses documents in which a required field is missing or wrong."""
 
 import math
 from collections.abc import Callable
@@ -11,8 +11,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# A price whose absolute value exceeds `_MAX_EUR_MWH`, or an instant from `_LAST_INSTANT` on, is refused, because its
-# unit may be wrong.
+# Prices beyond ±`_MAX_EUR_MWH` and instants from `_LAST_INSTANT` on are refused, because their unit may be wrong.
 _MAX_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
@@ -47,9 +46,9 @@ def about_from(document: object) -> About:
     )
 
 
-def _scale_from(told: object) -> tuple[float, ...]:
+def _scale_from(value: object) -> tuple[float, ...]:
     try:
-        return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
+        return tuple(sorted(map(_price, value))) if isinstance(value, list) else ()
     except vol.Invalid:
         return ()
 

@@ -16,8 +16,8 @@ from .clock import home_now
 # The prices of the last 49 hours are kept: yesterday and today are at most 49 hours long. A plan needs yesterday's
 # prices if its window began before midnight.
 KEEP_S: Final = 49 * HOUR_S
-# Prices are published only up to the end of the next day, so a server that sends settled prices for more than 48 hours
-# ahead has a wrong clock.
+# Prices are published only up to the end of the next delivery day. So if a known settled price is this many seconds
+# ahead, the price came from a server with a wrong clock.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
@@ -32,11 +32,12 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     """Return `newer` with the prices that only `older` contains.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
-    If `newer` has quarter-hour prices and `older` has hourly prices, `older` is ignored.
+    If only `older` has quarter-hour prices, the hourly means of `older` are used. If only `newer` has quarter-hour
+    prices, `older` is ignored.
 
-    A server forecasts only periods that have not begun, so the forecasts of `older` are kept for periods that have
+    A new answer forecasts only periods that have not begun, so the forecasts of `older` are kept for periods that have
     begun according to `now` or the server's clock. If the server's clock is more than an hour behind `now`, all
-    forecasts of `older` are kept. Settled prices of `older` are dropped if they are more than 48 hours ahead of both
+    forecasts of `older` are kept. Settled prices of `older` are dropped if they are at least 48 hours ahead of both
     `now` and the server's clock.
     """
     if older and older.step_s < newer.step_s:
@@ -53,7 +54,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return `known` with the prices in `settled`.
+    """Return `known` with the settled prices in `settled` added.
 
     `settled` maps the start of each period to its price in EUR/MWh. Settled prices that are more than 49 hours old at
     `now` (UTC seconds) are dropped.
@@ -63,9 +64,10 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Requests missing past prices of today and yesterday at once, and again after pauses of up to 15 minutes.
+    """Requests the past prices of today and yesterday while some of them are missing.
 
-    `is_missing` is true if past prices of today are still missing after a request.
+    The pause between two requests grows from one minute to 15 minutes. `is_missing` is true if past prices of today are
+    still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
@@ -84,7 +86,7 @@ class History:
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return all known prices. If past prices of today or yesterday are missing, first request these prices.
+        """Return `known`. If past prices of today or yesterday are missing, request them and add them to `known`.
 
         No request is sent while no settled price is known, or during the pause after an earlier request.
         """
@@ -118,23 +120,25 @@ class NewestPricesFetcher:
 
     @property
     def has_no_quarters(self) -> bool:
-        """True if the last request for quarter-hour prices returned no valid prices."""
+        """True if the server sent no valid quarter-hour prices at the last request for them."""
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Forget that the server sent no quarter-hour prices, so that the next poll requests them again."""
+        """Forget that the server sent no quarter-hour prices, so that the next poll may request them again."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices, in quarter-hours if `in_quarters` is true and the server has them, else in hours.
+        """Return the newest prices by quarter-hours if `in_quarters` is true, else by hours.
 
-        If the server reports no change, return the same object as the last time with this step. Raises CannotConnect,
-        NotTunnihind and InvalidAnswer.
+        If the server sends no valid quarter-hour prices, return hourly prices, and don't request quarter-hour prices
+        again for up to an hour. If the server reports no change, return the same object as the last time with this
+        step. Raises CannotConnect, NotTunnihind and InvalidAnswer.
         """
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # A negative time since the failed request doesn't count: it means that Home Assistant's clock was set back.
+        # A negative time since the failed request means that Home Assistant's clock was set back. Then quarter-hour
+        # prices are requested at once.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < _ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:

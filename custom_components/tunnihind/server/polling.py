@@ -52,11 +52,11 @@ class Contact:
 
     Instants are UTC seconds on the `EntryClock`.
 
-    `answered_at` is the time of the last answer, or 0 if no answer is known. `answer_made_at` is the time at which
-    this answer first arrived. Cached copies don't change it. `clock_ahead_s` is the number of seconds by which the
-    server's clock is ahead of the `EntryClock`. `are_quarters_missing` is true if the household needs quarter-hour
-    prices, but the server sends only hourly prices. If the entry can't use the server's prices, `wrong_server` names
-    the problem.
+    `answered_at` is the time of the last answer, or 0 if no answer is known. `answer_made_at` is the time at which the
+    last answer first arrived, even if a cache has sent the answer again since. `clock_ahead_s` is the number of seconds
+    by which the server's clock is ahead of the `EntryClock`. `is_history_missing` is true if past prices of today are
+    missing. `are_quarters_missing` is true if the household needs quarter-hour prices, but the server sends only hourly
+    prices. If the entry can't use the server's prices, `wrong_server` names the problem.
     """
 
     answered_at: int
@@ -67,7 +67,7 @@ class Contact:
     wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return the seconds since the server last sent an answer that was less than an hour old."""
+        """Return the seconds since the last answer, or since that answer became an hour old if this was earlier."""
         return now - min(self.answered_at, self.answer_made_at + _ANSWER_LIFE_S)
 
 
@@ -81,9 +81,9 @@ class ResetReason(Enum):
 class Polling:
     """Polls one server for an entry.
 
-    The server's answers synchronise `clock`. `zone` is the entry's zone. `had_identity` returns whether the entry
-    stores an installation id of the server. `about` is the server's description of itself. `known` contains the
-    server's known prices. `about` and `known` are None until they are restored or received.
+    The server's answers synchronise `clock`. `had_identity` returns whether the entry stores an installation id of the
+    server. `about` is the server's description of itself. `known` contains the server's known prices. `about` and
+    `known` are None until they are restored or received.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -137,11 +137,10 @@ class Polling:
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
-        """Poll the server, and return the known prices.
+        """Poll the server. Return the known prices, and the reason if the poll dropped all earlier prices.
 
-        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the newest prices
-        can't be fetched, if `_ask_about` raises CannotConnect, or if the wrong server answers before any prices are
-        known. After an error, the known prices stay the same.
+        Raises TunnihindError if a needed request fails, or if the wrong server answers before any prices are known.
+        After an error, the known prices stay the same.
         """
         answer = await self._newest_prices_fetcher.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -199,10 +198,7 @@ class Polling:
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Synchronise the `EntryClock` with the time in an answer.
-
-        If the answer is a cached copy of the last answer, do nothing.
-        """
+        """Synchronise the `EntryClock` with the answer's time, unless the answer is a cached copy of the last one."""
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
@@ -232,11 +228,12 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
-        `at_once` if the server's clock has jumped or the wrong server answers, because a rehearsal may have begun or
-        ended. If the request fails, raise CannotConnect only if `at_once` is true and the server has described itself
-        before.
+        `at_once` if the server's clock has jumped or the wrong server has answered, because a rehearsal may have begun
+        or ended. If the request fails, raise CannotConnect only if `at_once` is true and the server has described
+        itself before.
         """
-        # A negative time since the last request doesn't count: it means that Home Assistant's clock was set back.
+        # A negative time since the last request means that Home Assistant's clock was set back. Then the description is
+        # requested at once.
         if not at_once and 0 <= home_now() - self._about_asked_at < _ABOUT_LIFE_S:
             return
         try:

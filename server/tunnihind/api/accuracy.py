@@ -1,4 +1,4 @@
-"""Makes the answer of `/api/v1/accuracy`, the scores of the issued forecasts. All functions are pure."""
+"""Makes the JSON answer of `/api/v1/accuracy`: the scores of the issued forecasts."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from tunnihind.forecast.scoring.scores import Scores
 
 
 def accuracy_response(data: ServedData, now: int) -> AccuracyResponse:
-    """Return the answer to `GET /api/v1/accuracy` as of `now` (unix seconds)."""
+    """Return the JSON answer to `GET /api/v1/accuracy` as of `now` (unix seconds)."""
     return AccuracyResponse(
         now=now,
         made_at=data.made_at,
@@ -73,7 +73,7 @@ def _figure(value: float, decimals: int) -> float | None:
 
 
 def _rounded(scores: Scores) -> dict[str, Any]:
-    """Round errors to 2 decimals, and shares to 4 decimals. NaN becomes None."""
+    """Round shares to 4 decimals, and all other figures to 2 decimals. NaN becomes None."""
     shares = {"skill", "coverage80", "below10", "above90"}
     figures = {name: getattr(scores, name) for name in AccuracyScores.__struct_fields__}
     return {name: _figure(figure, 4 if name in shares else 2) for name, figure in figures.items()}

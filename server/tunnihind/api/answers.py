@@ -1,4 +1,4 @@
-"""Makes the answers of `/api/v1/forecast`, `/api/v1/quarters` and `/api/series`. All functions are pure."""
+"""Makes the answers of `/api/v1/forecast`, `/api/v1/quarters` and `/api/series`."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -109,7 +109,9 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         ],
         # An answer with past forecasts also has the current quarter's forecast, so that no quarter is missing.
         forecast=[
-            _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
+            _forecast_quarter(ts, quarter, vat_rate_at(vat, ts))
+            for ts, quarter in served.forecast
+            if history or ts > now
         ],
     )
 
@@ -130,7 +132,7 @@ def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
 
 
 def settled_hours(data: ServedData, now: int, settings: Settings) -> list[DayAheadHour]:
-    """Return the settled prices from the current hour on."""
+    """Return the settled hourly prices from the current hour on."""
     vat = settings.api_vat_rates
     return [_day_ahead_hour(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_from(data, floor_hour(now))]
 
@@ -140,7 +142,6 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    """Yield the start and the settled price of each hour that begins at `start` or later."""
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 
@@ -197,7 +198,7 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
     return SeriesForecastPoint(ts=ts, **_in_both_units(hour, vat_rate))
 
 
-def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the fields that contain the percentiles, in EUR/MWh without VAT and in EUR/kWh with VAT."""
-    market = {name: market_price(price) for name, price in hour._asdict().items()}
+def _in_both_units(percentiles: Percentiles, vat_rate: float) -> dict[str, float]:
+    """Return the percentiles as fields of an answer, in EUR/MWh without VAT and in EUR/kWh with VAT."""
+    market = {name: market_price(price) for name, price in percentiles._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -34,7 +34,7 @@ class Feed(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """The price in EUR/kWh from the instant `start` until the instant `end`."""
+    """The price in EUR/kWh from `start` until `end` (unix seconds)."""
 
     start: int
     end: int
@@ -49,7 +49,10 @@ class FeedAnswer(NamedTuple):
 
 
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
-    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds). Raises NoPriceAhead."""
+    """Return the answer to `GET /api/feeds/…` as of `now` (unix seconds).
+
+    Raises NoPriceAhead if no current or future price is known.
+    """
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
@@ -77,12 +80,12 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the settled or forecast price of each period from the last local midnight on.
+    """Yield the settled or forecast prices from the last local midnight on, without gaps.
 
-    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
-    from the newest forecast made before the period's start. The prices have no gap, because other programs assume that
-    each price holds until the next price starts. The prices begin after the newest gap in the past, and end at the
-    first gap in the future. If the current price is unknown, the prices begin with the next known price.
+    Other programs assume that each price holds until the next price starts. So the prices begin after the newest gap in
+    the past, and end at the first gap in the future. If the current price is unknown, the prices begin with the next
+    known price. If a period has no settled price, its price is the forecast's median. For a period that has begun, the
+    median comes from the newest forecast made before the period's start.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)

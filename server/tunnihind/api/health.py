@@ -53,9 +53,10 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge whether the data are complete and fresh at `now` (unix seconds).
+    """Judge whether the server is ready at `now` (unix seconds).
 
-    If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
+    A server that has faults or is stopping is not ready. Faults are `troubles`, and missing or old data. If
+    `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_passes_on` is true on a
     server that only serves the data of another server. If `only_passes_on` is true and the data reach the current hour,
     faults become warnings, because old data are better than none.
     """
@@ -77,7 +78,7 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Return whether prices are known, but none of tomorrow's delivery day or later."""
+    """Return whether settled prices are known, but no price of tomorrow's delivery day or of a later day."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 

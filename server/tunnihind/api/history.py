@@ -86,7 +86,7 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = _history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # `_are_confirmed` is called after `_read`, so that every price in the answer has been checked.
+        # `_are_confirmed` is called after `_read`, so that the check covers every price in the answer.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -98,7 +98,6 @@ class MonthReader:
 
 
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
-    """Return the answer with the settled prices of `month`."""
     step_s = RESOLUTIONS[resolution]
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
     settled, known_by_hour = within_hours(hours, prices.of(market.zone, step_s))

@@ -69,7 +69,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
 
 
 def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
-    """Yield the metrics of the forecast: the tier of its inputs, and its accuracy over the last 30 days."""
+    """Yield the tier of the newest run, and the scores of the forecasts over the last 30 delivery days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
     for data in there:
         if (run := data.hours.run) is not None:
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server. Each `Metrics` object has its own registry."""
+    """All metrics of one server, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -113,7 +113,7 @@ class Metrics:
             buckets=_DURATION_BUCKETS_S,
             registry=self.registry,
         )
-        # Finding a metric by its labels takes longer than increasing the metric, so metrics are cached by their labels.
+        # The metrics are cached by their labels, because `labels` takes longer than counting.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)
@@ -150,7 +150,7 @@ class Metrics:
             self._transactions.labels(access)
 
     def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
-        """Count a transaction. `access` is "read" or "write". Any thread may call this method."""
+        """Count a database transaction. `access` is "read" or "write". Any thread may call this method."""
         self._transactions.labels(access).observe(seconds)
         if failed:
             self._database_errors.labels(access).inc()
@@ -162,7 +162,7 @@ class Metrics:
         self._durations_of(route).observe(seconds)
 
     def show(self, *collectors: Collector) -> None:
-        """Add collectors."""
+        """Add the metrics of other collectors."""
         for collector in collectors:
             self.registry.register(collector)
 

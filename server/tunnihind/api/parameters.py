@@ -1,4 +1,4 @@
-"""Checks the query parameters that a resource takes. `require_known` refuses all other parameters."""
+"""Reads and checks the query parameters of a request."""
 
 from collections.abc import Collection
 from typing import Final
@@ -9,14 +9,14 @@ from tunnihind.errors import ParameterError
 from tunnihind.market import HOUR_S, QUARTER_S
 
 _SHOWN: Final = 20
-"""An error shows at most this many characters of a wrong name or value."""
+"""An error text shows at most this many characters of a wrong name or value."""
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 """The values of `resolution` and their steps in seconds. The first value is the default."""
 
 
 def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
-    """Refuse a query with an unknown or a repeated parameter. Raises ParameterError."""
+    """Raise ParameterError if a parameter is repeated or is not in `names`."""
     for name in query:
         if name not in names:
             known = " and ".join(f"`{one}`" for one in names)
@@ -35,10 +35,7 @@ def required(query: MultiMapping[str], name: str, advice: str) -> str:
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter's value. If the request doesn't have the parameter, return None.
-
-    Raises ParameterError for a repeated parameter.
-    """
+    """Return a parameter's value, or None if the parameter is missing. Raises ParameterError if it is repeated."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -46,7 +43,10 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return a parameter's value, one of `choices`. The first choice is the default. Raises ParameterError."""
+    """Return a parameter's value, by default the first of `choices`.
+
+    Raises ParameterError if the parameter is repeated, or if its value is not in `choices`.
+    """
     default, *_ = choices
     given = optional(query, name)
     if given is None:
@@ -57,5 +57,5 @@ def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str
 
 
 def shown(value: str) -> str:
-    """Return a value in quotes for an error text. A long value is shortened."""
+    """Return at most the first `_SHOWN` characters of a value, in quotes, for an error text."""
     return repr(value[:_SHOWN])

@@ -56,7 +56,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # Periods that have begun are served even if the public window ended before them, as in `/api/series`.
+            # As in `/api/series`, periods that have begun are served even after the end of the public window.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

@@ -1,4 +1,4 @@
-"""Limits the requests of each client to the rate that the operator sets, with a token bucket for each client."""
+"""Limits how many requests a second each client may send, with a token bucket for each client."""
 
 import math
 from collections import OrderedDict
@@ -14,12 +14,12 @@ from tunnihind.settings import Settings
 
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = ("/healthz", "/readyz", "/metrics", "/static/{digest}/{name}")
-"""The ends of the routes without a limit. A further zone's routes begin with the zone's name.
+"""Routes that end with one of these paths have no limit. The routes of a further zone begin with the zone's name.
 
-A browser loads some twenty of the pages' files on its first visit, and then caches them.
+The pages' files have no limit, because a browser's first visit loads up to twenty of them at once.
 """
 _SITE_BITS: Final = 64
-"""A provider assigns the first 64 bits of an IPv6 address. The customer can change the other bits at any time."""
+"""An IPv6 client can freely choose the bits of its address after the first 64."""
 
 
 class TokenBuckets:
@@ -62,7 +62,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of the token bucket for an IP address. If `text` isn't an address, return None."""
+    """Return the name of the token bucket for an IP address, or None if `text` isn't an IP address."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -76,7 +76,7 @@ def _counted(text: str) -> str | None:
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
     """Return the middleware that answers 429 to a client without a token.
 
-    Each client gets `settings.rate_limit` tokens a second.
+    Each client gets `settings.rate_limit` tokens a second. Requests for the routes in `_UNLIMITED` need no token.
     """
     buckets = TokenBuckets(settings.rate_limit, clock)
 

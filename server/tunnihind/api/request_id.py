@@ -13,7 +13,7 @@ from typing import Final
 FIELD: Final = "X-Request-Id"
 
 _VALID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
-"""The accepted ids. Their characters can't end a log line or a field of a log line."""
+"""The accepted ids. They have no character that could end a log line or a field of a log line."""
 _MADE_BYTES: Final = 8
 
 _CURRENT: Final = ContextVar("request_id", default="")
@@ -22,7 +22,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    `given` lists the ids in the request's header. If the header has no valid id, or several ids, make a new id.
+    `given` lists the ids in the request's header. If `given` is not exactly one valid id, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)
@@ -30,7 +30,7 @@ def begin(given: Sequence[str]) -> str:
 
 
 def current() -> str:
-    """Return the id of the current request. If the request's head could not be read, make a new id."""
+    """Return the id of the current request. If the request has no id yet, because its head is malformed, make one."""
     return _CURRENT.get() or begin(())
 
 

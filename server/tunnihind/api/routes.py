@@ -27,15 +27,14 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_READERS: Final = 2
-"""At most this many requests read months from the store at the same time, and as many read tables of scores. Each zone
-is counted separately."""
+"""For each zone, at most this many requests read months from the store at a time, and as many read tables of scores."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
 def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
-    """Handle requests for a resource that accepts no query string."""
+    """Handle requests for a resource that refuses query strings."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A `?` with nothing after it is accepted.
@@ -67,7 +66,7 @@ def series(snapshot: Snapshot) -> Handler:
 
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the requested number of days of history. Raises ParameterError."""
+    """Return the requested number of days of history. Raises ParameterError unless `days` is one or two digits."""
     given = optional(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
@@ -75,7 +74,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for the format `reader`."""
+    """Handle `GET /api/feeds/…` for the format `reader`. Parameters other than `resolution` and `price` are refused."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -99,7 +98,7 @@ class _StoreReaders:
         self._turns = asyncio.Semaphore(MAX_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`. If too many requests read, or reading fails, answer with a problem."""
+        """Answer with the result of `read`. If `MAX_READERS` requests are reading, or reading fails, answer 503."""
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -147,21 +146,20 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect a zone's address to the same address with a final slash.
-
-    The relative addresses in the pages need the final slash.
-    """
+    """Redirect a zone's address to the same address with a final slash, which the pages' relative addresses need."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        return web.Response(status=308, headers={"Location": f"{name}/{query}"})
+        fields = headers("no-store", of_api=False)
+        fields["Location"] = f"{name}/{query}"
+        return web.Response(status=308, headers=fields)
 
     return handle
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Raise StoreError: the database has not been read yet."""
+    """Raise StoreError, because the database has not been read yet."""
     raise StoreError("nothing has been read from the store yet")
 
 
@@ -171,7 +169,7 @@ async def preflight(_request: web.Request) -> web.Response:
 
 
 def healthz(troubles: Troubles, problems: Problems) -> Handler:
-    """Handle `GET /healthz`. If the server must be restarted, the answer is 503."""
+    """Handle `GET /healthz`. If the server must be restarted, answer 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:
@@ -190,7 +188,7 @@ def readyz(
     only_passes_on: bool,
     stopping: asyncio.Event,
 ) -> Handler:
-    """Handle `GET /readyz`."""
+    """Handle `GET /readyz`. If the server isn't ready, answer 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         readiness = judge(

@@ -31,7 +31,7 @@ DEFAULT_DAYS: Final = 366
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
-"""The kinds of savings, in the order of the fields of `Savings`."""
+"""How the names of the columns with savings begin, in the order of the fields of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
@@ -42,7 +42,8 @@ COLUMNS: Final = (
 """The first row of the table."""
 
 type ReadScores = Callable[[date, date], Sequence[DayScores]]
-"""Takes the first and the last issue day, and returns the scores of all days from first to last. Raises StoreError."""
+"""Takes the first and the last issue day. Returns the scores of all issue days from the first to the last. Raises
+StoreError."""
 
 
 class ScoreTable:
@@ -54,7 +55,10 @@ class ScoreTable:
         self._clock = clock
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and the last issue day of the requested table. Raises ParameterError, NotServed."""
+        """Return the first and the last issue day of the requested table.
+
+        Raises ParameterError if `year` isn't four digits, and NotServed if there is no table of that year.
+        """
         today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today

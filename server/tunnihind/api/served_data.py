@@ -45,10 +45,10 @@ class ServedSeries:
 
     `settled` contains the unrounded known prices from 30 days ago on. If all known prices are older than 30 days,
     `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
-    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. For each period,
-    `issued` contains the newest forecast of the last 15 days that was made before the period began, exactly as issued.
-    `run` is the newest forecast run. If no run with quarters was made, each quarter of `run` has the percentiles of its
-    hour. `backtest` is the score of the model's forecasts of past days.
+    `known_by_hour` contains the starts of the quarters for which only the hour's price is known. `issued` maps each
+    period to the newest forecast that was made in the last 15 days and before the period began. `run` is the newest
+    run. If a run of hours has no matching run of quarters, each quarter gets the percentiles of its hour. `backtest` is
+    the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -73,7 +73,7 @@ class ServedData:
     prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
     only one source of prices, `unconfirmed` is empty.
 
-    `version` and `change_id` name the newest change to the stored data. A new `last_refresh` does not count as a
+    `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
     change. After a backup is restored, a `version` may repeat, but a `change_id` never repeats.
     """
 
@@ -89,10 +89,7 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds.
-
-        If there are no data for `step_s`, return an empty series.
-        """
+        """Return the data for periods of `step_s` seconds. If there are none, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -102,18 +99,15 @@ class ServedData:
 
     @property
     def made_at(self) -> int | None:
-        """The instant in unix seconds at which the newest forecast was made.
-
-        If there is no forecast, the value is None.
-        """
+        """The instant (unix seconds) at which the newest forecast was made, or None if there is no forecast."""
         return self.hours.run.made_at if self.hours.run else None
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
-        The four prices divide the known hourly prices from 30 days ago on, except negative prices, into five groups of
-        equal size. If fewer than two known prices are zero or higher, the scale is an empty tuple.
+        The four prices divide the settled hourly prices from 30 days ago on, except negative prices, into five groups
+        of equal size. If fewer than two of these prices are zero or higher, the scale is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -121,18 +115,18 @@ class ServedData:
 
     @property
     def newest_settled(self) -> int | None:
-        """The start of the newest settled hour."""
+        """The start of the newest settled hour, or None if no price is settled."""
         return self.hours.settled.newest
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices are listed for this many past days. The pipeline's ordinary requests for prices
-cover these days too."""
+"""Held-back and unconfirmed prices of this many past days are listed, because the pipeline usually requests the prices
+of these days again."""
 
 HISTORY_S: Final = 15 * DAY_S
-"""Runs made in this many past seconds are read. Answers contain past forecasts of at most 14 days."""
+"""Runs made in this many past seconds are read, because answers contain up to 14 days of past forecasts."""
 _PRICES_S: Final = 30 * DAY_S
-"""The colour scale is computed from prices that are at most this many seconds old."""
+"""Settled prices of this many past seconds are read, for the colour scale."""
 
 
 CLOCKS_DIFFER_S: Final = 300
@@ -143,7 +137,6 @@ the clock of their server was wrong."""
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read a market's data as of `now` (unix seconds). Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # The version is read first, so that the next call notices data that another process stores during this call.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -174,7 +167,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return `scenarios` if they belong to `run`, and None if they don't."""
+    """Return `scenarios` if they belong to `run`, and otherwise None."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
@@ -202,10 +195,10 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Split the settled `hours` into periods as long as those of `prices`, and return each period's price.
 
-    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period of an
-    hour is unknown, all periods of this hour get the price of the hour. The mean price of an hour's periods always
-    equals the price of the hour. No period of an unsettled hour gets a price, even if the period's price is known:
-    answers with quarters must not reveal prices that hourly answers don't contain.
+    `hours` and `prices` must come from the same `PriceHistory`. If the prices of all periods of an hour are known, each
+    period keeps its own price. Otherwise, all periods of this hour get the price of the hour. In both cases, the mean
+    price of an hour's periods equals the price of the hour. If an hour is not settled, none of its periods gets a
+    price, because answers with quarters must not reveal prices that hourly answers don't contain.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -218,8 +211,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds, newest first. If no run in `kept` matches an
-    hourly run, make a run in which each period has the percentiles of its hour.
+    `kept` are the stored runs with periods of `step_s` seconds. If no run in `kept` matches an hourly run, make a run
+    in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -234,8 +227,8 @@ def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
 
     All runs must have the same step.
     """
-    # The newest run is written last, so that its forecasts overwrite older forecasts. If two runs were made in the same
-    # second, the forecasts of the run that comes first in `runs` are kept.
+    # Newer runs overwrite the forecasts of older runs. If two runs were made in the same second, the run that comes
+    # first in `runs` is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -1,15 +1,14 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
-By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
-problem answer, gives each request an id, and counts all requests except malformed ones.
+By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server answers these requests
+with a problem too, gives each request an id, and counts all requests except malformed ones.
 
 By itself, aiohttp accepts any number of connections, and keeps a silent connection for an hour. This server closes a
 connection if the client takes too long to send the head of a request. If there are too many connections, this server
 closes the least useful ones.
 
-Because no option of aiohttp limits connections, this file overrides undocumented methods of aiohttp: `_make_server`,
-and the callbacks of `RequestHandler`. Besides this file, only `http/representation.py` overrides undocumented methods
-of aiohttp.
+aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp: `_make_server`, and
+methods of `RequestHandler`. Only `http/representation.py` also overrides undocumented methods of aiohttp.
 """
 
 import asyncio
@@ -38,8 +37,8 @@ STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 """Set when the server has to stop. After that, each answer closes its connection."""
 
 _HEAD_S: Final = 10.0
-"""The longest time in seconds for receiving a request's head. For the first request of a connection, the time begins
-when the connection opens. For a later request, the time begins with the head's first byte."""
+"""A request's head must arrive within this many seconds. For the first request of a connection, the time begins when
+the connection opens. For a later request, the time begins when the first bytes of the head arrive."""
 MAX_CONNECTIONS: Final = 20_000
 """The default and largest limit on open connections. An idle connection takes some 10 kB of memory."""
 
@@ -47,12 +46,11 @@ _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""If there are too many connections, one in 20 is closed. Choosing the connections needs a sort, so many are closed at
-once."""
+"""If there are too many connections, about one in 20 is closed at once, because each choice sorts all connections."""
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `options` are for `web.AppRunner`."""
+    """Runs an application, which must have the keys `METRICS`, `PROBLEMS` and `STOPPING`."""
 
     def __init__(
         self,
@@ -111,7 +109,7 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of a request's route. All unknown paths share one name, to save memory."""
+    """Return the name of a request's route. All unknown paths share one name, so that the metrics stay small."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
@@ -208,7 +206,7 @@ class _Protocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer with a problem, and close the connection, because its next bytes can't be trusted.
+        """Answer with a problem, and close the connection, because the client's next bytes can't be trusted.
 
         If an answer has already begun, raise ConnectionError.
         """

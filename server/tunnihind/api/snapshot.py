@@ -1,7 +1,7 @@
-"""Makes answers from the served data. An answer is made only if it is requested.
+"""Makes answers from the served data, on request.
 
-An answer depends only on the data, the settings and the current second. So the answer is used again until the second
-ends or the data change.
+An answer depends only on the request, the data, the settings and the current second. So the answer is used again until
+the second ends or the data change.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -56,9 +56,9 @@ class Snapshot:
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
         self._ready: dict[tuple[Hashable, Coding], Representation] = {}
         self.made = 0
-        """The number of answers that were made."""
+        """The number of answers that were made so far."""
         self.from_memory = 0
-        """The number of answers that were reused from memory."""
+        """The number of answers that were used again so far."""
 
     @property
     def data(self) -> ServedData:
@@ -69,7 +69,7 @@ class Snapshot:
 
     @property
     def has_data(self) -> bool:
-        """True if there are data to serve."""
+        """True once `show` has been called."""
         return self._data is not None
 
     @property
@@ -107,7 +107,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return a resource's answer for the current second."""
+        """Return a resource's answer for the current second, from memory or made by `answer`. Raises StoreError."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -126,8 +126,7 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # The Date field is the machine's time even in a rehearsal, because caches compare this field with their
-                # clocks.
+                # Even in a rehearsal, Date is the machine's time, because caches compare this time with their clocks.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )

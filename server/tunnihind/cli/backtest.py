@@ -27,21 +27,21 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Tables may use this many columns, even if the terminal is narrower."""
+"""Tables may be this many characters wide, even if the terminal is narrower."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """If the folder of an output file does not exist, refuse the file before the backtest begins."""
+    """Refuse an output file whose folder does not exist, before the backtest begins."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """If matplotlib or the picture's folder is missing, refuse the option `--plot` before the backtest begins."""
+    """Refuse `--plot` before the backtest begins, if matplotlib or the picture's folder is missing."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)

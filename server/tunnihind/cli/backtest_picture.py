@@ -1,6 +1,6 @@
-"""Draws the results of a backtest for each lead.
+"""Draws the results of a backtest by lead.
 
-The left panel shows the share of prices below each percentile. The right panels show the errors and the widths of the
+The left panel shows the shares of prices below p10, p50 and p90. The right panels show the errors and the widths of the
 intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
 """
 
@@ -30,7 +30,7 @@ _STYLE: Final = {
     "figure.constrained_layout.use": True,
     # Write words as text, not as outlines, so that people can search for words and screen readers can read them.
     "svg.fonttype": "none",
-    # With a fixed salt for the ids in the SVG, the same report always gives the same file.
+    # With a fixed salt, the ids in the SVG are the same each time, so the same report always gives the same file.
     "svg.hashsalt": "tunnihind",
 }
 _LINES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
@@ -83,7 +83,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """End the axis at least 20% above the highest value, so that a number fits above the highest mark."""
+    """End the vertical axis at least 20% above the highest value, so that a number fits above the highest mark."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
@@ -103,7 +103,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) 
 
 
 def _reliability(report: BacktestReport) -> dict[int, list[float]]:
-    """Return the shares of prices below p10, p50 and p90 in percent, by days ahead."""
+    """Map 10, 50 and 90 to the shares of prices below p10, p50 and p90, in percent, by days ahead."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
         50: [100 * share for share in report.below_p50.values()],
@@ -112,7 +112,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Map each forecast to its mean absolute errors in EUR/MWh (NaN if unknown), by days ahead."""
+    """Map the name of each forecast to its MAE by days ahead, in EUR/MWh. An unknown MAE is NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

@@ -1,4 +1,4 @@
-"""Shows a backtest's report as JSON or as tables."""
+"""Writes a backtest's report as JSON or as tables."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ _DECISION_LEGEND: Final = (
 
 
 def document(report: BacktestReport) -> dict[str, Any]:
-    """Return the document that `backtest --json` prints. NaN becomes null."""
+    """Return the report as `backtest --json` prints it, without the dates and the resolution. NaN becomes None."""
     return {
         "leads": _by_label(report.leads),
         "overall": _scores(report.overall),
@@ -192,7 +192,7 @@ def _plans(scores: PlanScores) -> dict[str, Any]:
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
-    """Map each forecast to the mean saving, in EUR/MWh, of the plans that follow this forecast."""
+    """Map the name of each forecast to the mean saving of its plans in EUR/MWh. `ideal` is perfect foresight."""
     return {
         "forecast": scores.forecast,
         "baseline": scores.baseline,
@@ -202,7 +202,7 @@ def _savings(scores: PlanScores) -> dict[str, float]:
 
 
 def _or_null(value: float) -> float | None:
-    """Return the number. Return None instead of NaN, because JSON has no NaN."""
+    """Return the number, or None if it is NaN, because JSON has no NaN."""
     return None if math.isnan(value) else value
 
 

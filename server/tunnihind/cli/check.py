@@ -1,4 +1,4 @@
-"""`check`: checks whether each source answers as expected."""
+"""`check`: checks whether each configured source answers as expected."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from tunnihind.sources.upstream import RecordedAnswer
 
 _WRONG_ANSWER: Final = 1
 _NO_ANSWER: Final = 3
-"""Exit statuses. Status 2 means a wrong option."""
+"""Exit statuses. With status 2, click reports a wrong option."""
 
 
 @click.command()
@@ -27,7 +27,7 @@ _NO_ANSWER: Final = 3
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:
-    """Send a few small requests to each source, and report faults. No database is needed.
+    """Send a few small requests to each configured source, and report faults. No database is needed.
 
     The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only faults are
     missing answers.

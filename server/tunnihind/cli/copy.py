@@ -12,7 +12,7 @@ from tunnihind.store.copying import copy
 @option("to", variable="COPY_TO", required=True, help="SQLAlchemy address of the database to fill.")
 @with_settings(STORE)
 def copy_database(settings: Settings, *, to: str) -> None:
-    """Copy all data into an empty SQLite or PostgreSQL database, and compare the two databases.
+    """Copy all data except damaged rows into an empty SQLite or PostgreSQL database, and compare both databases.
 
     Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
     interrupted, the copy stays empty.

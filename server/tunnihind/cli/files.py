@@ -1,4 +1,4 @@
-"""`import` reads data from files. `export` writes data to standard output."""
+"""`import` stores the data of a file. `export` writes data to standard output."""
 
 import csv
 import json
@@ -32,7 +32,7 @@ _FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", sh
 
 @click.group("import")
 def import_() -> None:
-    """Import history from a CSV file, plain or gzipped."""
+    """Import prices or covariates from a CSV file, plain or gzipped."""
 
 
 @import_.command("prices")
@@ -41,8 +41,8 @@ def import_() -> None:
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee[,lv,lt,fi]. The column ts contains the start of the period in unix seconds UTC. An empty cell
-    means an unknown price. If a line is invalid, the whole file is refused.
+    The columns are ts and one or more of ee,lv,lt,fi. The column ts contains the start of each period in unix seconds
+    UTC. An empty cell means an unknown price. If a line is invalid, the whole file is refused.
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
@@ -58,10 +58,10 @@ def import_prices(settings: Settings, *, file: Path) -> None:
 @click.argument("file", type=_FILE)
 @with_settings(STORE)
 def import_covariates(settings: Settings, *, file: Path) -> None:
-    """Import forecasts of wind, sun, temperature or load exactly as they were issued.
+    """Import forecasts of wind, sun, temperature or load, exactly as they were issued.
 
     The columns are issued_ts,target_ts,NAME[,NAME...]. Instants are unix seconds UTC. NAME is
-    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. The command lists each NAME that the price forecast does not
+    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. The command lists each NAME that the price forecast can't
     use. An empty cell means an unknown value. If a line is invalid, the whole file is refused.
     """
     found = read_covariates(file)
@@ -78,7 +78,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
 
 @click.group()
 def export() -> None:
-    """Write data to standard output."""
+    """Write prices or the forecast to standard output."""
 
 
 @export.command("prices")
@@ -86,9 +86,9 @@ def export() -> None:
 @_RESOLUTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all published hourly or quarter-hour prices in EUR/MWh without VAT.
+    """Write the stored hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee,lv,lt,fi. Quarter-hour prices begin on 2025-10-01.
+    The columns are ts,ee,lv,lt,fi. The market has had quarter-hour prices since delivery day 2025-10-01.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
@@ -106,9 +106,10 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @_RESOLUTION
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write the whole newest forecast run in EUR/MWh without VAT.
+    """Write the newest stored forecast run in EUR/MWh without VAT.
 
-    The columns are ts,p10,p50,p90. The run may reach beyond the public window.
+    The columns are ts,p10,p50,p90. The run may reach beyond the public window. With --as-of, a run is made from the
+    data known at that instant, and is not stored.
     """
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:

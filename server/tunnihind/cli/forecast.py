@@ -28,7 +28,7 @@ def document(run: Run) -> dict[str, Any]:
 
 
 def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
-    """Yield the start, p10, p50 and p90 of each period."""
+    """Yield the start (unix seconds), p10, p50 and p90 (EUR/MWh) of each period."""
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 
@@ -47,7 +47,7 @@ def drawing(run: Run) -> RenderableType:
 
 
 def origin(run: Run) -> Iterator[str]:
-    """Yield the lines that describe a run's inputs."""
+    """Yield lines about a run's issue, tier and inputs."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
     yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"
@@ -62,7 +62,7 @@ def origin(run: Run) -> Iterator[str]:
 
 
 def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
-    """Draw the interval from p10 to p90 as a line, and p50 as a mark. The scale begins at `low` and ends at `high`."""
+    """Draw the interval as a line, and p50 as a mark. The scale begins at `low` and ends at `high`."""
     at = [round((price - low) / max(high - low, 1e-9) * (_WIDTH - 1)) for price in (p10, p50, p90)]
     line = [" "] * _WIDTH
     line[at[0] : at[2] + 1] = "─" * (at[2] - at[0] + 1)
@@ -74,7 +74,10 @@ def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
 @option("json", is_flag=True, help="Write JSON.")
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
-    """Make a forecast run now, store it and print it. With --as-of, nothing is stored."""
+    """Make a forecast run, store it and print it.
+
+    With --as-of, the run is made from the data known at that instant, and nothing is stored.
+    """
     try:
         run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
     except NothingToForecast as error:

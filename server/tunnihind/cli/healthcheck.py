@@ -1,4 +1,4 @@
-"""`healthcheck`: checks whether the server on this machine answers, for container engines and service managers."""
+"""`healthcheck`: checks whether the server on this machine works, for container engines and service managers."""
 
 from http.client import HTTPConnection, HTTPException
 from typing import Final
@@ -14,7 +14,10 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Check whether the server at the given host and port answers. If the server answers, the exit status is 0."""
+    """Check whether the server at the given host and port works.
+
+    If the server does not answer, or must be restarted, the exit status is 1.
+    """
     connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")

@@ -25,7 +25,7 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices are listed if they are at most this many seconds old."""
+"""Unconfirmed prices are not listed if their period began more than this many seconds ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,11 @@ class Status:
 
 
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store at `now`, with one market's prices and forecast. Raises StoreError.
+    """Return the state of a store at `now` (unix seconds). Raises StoreError.
 
-    If `is_past` is true, the newest price and the forecast are those known at `now`, and the state of back-fill,
-    sources, pipeline and unconfirmed prices is left out.
+    The newest price, the forecast and the weather scores are those of `market`. If `is_past` is true, the newest price
+    and the forecast come from the data known at `now`. The state of back-fill, sources, pipeline and unconfirmed prices
+    is then left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
@@ -86,7 +87,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows. If no forecast can be made, return None."""
+    """Make the hourly run from the data known at `instant`. If no forecast can be made, return None."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:

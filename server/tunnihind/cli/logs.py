@@ -26,7 +26,7 @@ _ACCESS: Final = {
 
 
 def set_up_logging(level: str, style: str) -> None:
-    """Log to standard error in the style `text` or `json`."""
+    """Log to standard error. `level` is `debug`, `info`, `warning` or `error`, and `style` is `text` or `json`."""
     handler = _handler(style)
     handler.addFilter(request_id.add_to)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -48,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a log record as a line of text, followed by the lines of its traceback."""
+    """Writes a log record and its traceback as lines of at most `LONGEST_LINE` characters."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -56,17 +56,14 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Append the request's id to a message. A message of the access log already contains the request's id."""
+        """Append the id of the current request, if any. Messages of the access log already contain this id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
 class JsonLine(logging.Formatter):
-    """Writes a log record as a JSON object on one line.
-
-    For the access log, the JSON object also contains the fields of the request.
-    """
+    """Writes a log record as one line of JSON. A record of the access log also has the fields in `_ACCESS`."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:

@@ -13,7 +13,7 @@ from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
-# The model's matrices are so small that more threads would only make the model slower.
+# The model's matrices are so small that more than one thread would only make the model slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -29,11 +29,11 @@ _COMMANDS: Final = {
     "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""The module and function of each command. Loading all commands would take a second."""
+"""The module and function of each command, as text, because importing all modules would take a second."""
 
 
 class _Commands(click.Group):
-    """Loads the module of a command only when it is needed. Shows Tunnihind's own errors without a traceback."""
+    """Imports a command's module when the command is needed. Shows Tunnihind's own errors without a traceback."""
 
     @override
     def make_context(
@@ -66,4 +66,4 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tunnihind", message="%(prog)s %(version)s")
 def main() -> None:
-    """Hourly electricity prices of Estonia, Latvia, Lithuania and Finland, with a probabilistic forecast."""
+    """Electricity prices of Estonia, Latvia, Lithuania and Finland, with a probabilistic forecast."""

@@ -1,4 +1,4 @@
-"""Declares the options of the commands. Each option here also has an environment variable, `TUNNIHIND_…`."""
+"""Declares options of the commands. Each of these options also has an environment variable, `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -47,9 +47,10 @@ def option(
 ) -> Decorator:
     """Declare an option that an environment variable can also set.
 
-    `parameter` is the option's name in the code, by default `name`. The name of the environment variable is
-    `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals, with underscores instead of
-    hyphens. Give `variable` if another command has an option with the same name and another meaning.
+    `parameter` names the command's argument. By default, the name is `name` with underscores instead of hyphens. The
+    environment variable is `TUNNIHIND_` followed by `variable`, by default `name` in capitals and with underscores.
+    Give `variable` if another command has an option with the same name and another meaning. If `is_switch` is true, the
+    option can also be switched off, with `--no-` before its name.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
@@ -177,7 +178,7 @@ AS_OF: Final = (
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Add the options of `groups` and the common options to a command.
+    """Add options to a command: the options of `groups`, and the options for logging.
 
     The command gets its `Settings` as the first argument. Logging is set up before the command runs.
     """

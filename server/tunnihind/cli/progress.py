@@ -11,14 +11,14 @@ from tunnihind.service.observing import LoggedProgress, Progress
 
 
 class Bars:
-    """A progress bar for each kind of unfinished work."""
+    """Progress bars, one for each named work that is not finished."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Update the progress bar for the work that is named `what`. When the work is done, remove the progress bar."""
+        """Update the bar of the work named `what`. When `done` reaches `total`, remove the bar."""
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
@@ -28,7 +28,7 @@ class Bars:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show progress as bars. If standard error is not a terminal, log the progress."""
+    """Yield an object that shows progress as bars, or in the log if standard error is not a terminal."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return

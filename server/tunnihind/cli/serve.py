@@ -1,4 +1,4 @@
-"""`serve` and `ingest`: the commands that run the pipeline."""
+"""`serve` and `ingest`: the commands that can run the pipeline."""
 
 import asyncio
 import sys
@@ -40,7 +40,7 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
 @click.command()
 @with_settings(STORE, SOURCES)
 def ingest(settings: Settings) -> None:
-    """Run the pipeline once: fetch missing data, make a forecast, and exit."""
+    """Run the pipeline once: fetch missing data, make forecasts, and exit."""
     from tunnihind.service.live import ingest_once  # noqa: PLC0415  as above
 
     with shown_progress() as progress:

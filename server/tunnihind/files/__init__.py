@@ -1,1 +1,1 @@
-"""Reads the files of `import`: histories of prices and covariates."""
+"""Reads files of prices and covariates for `import`."""

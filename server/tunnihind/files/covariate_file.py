@@ -28,8 +28,8 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 class CovariateFile:
     """The content of a covariate file: its series by name, and counts of its rows, values and empty cells.
 
-    `late` is the number of values that were issued after their hour had begun: the store keeps them, but no forecast
-    uses them.
+    `late` is the number of values that were issued after their hour had begun. The store keeps these values, but no
+    forecast uses them.
     """
 
     rows: int

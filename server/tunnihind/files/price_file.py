@@ -35,7 +35,8 @@ _ROWS_OF_PART: Final = 5000
 class PriceFile:
     """The rows of a price file in chronological order.
 
-    To save memory, each column is an array. `eur_mwh` has shape (rows, zones), with NaN for an empty cell.
+    `ts` (rows,) holds the start of each period in unix seconds UTC, and `step_s` (rows,) the period's length in
+    seconds. `eur_mwh` (rows, zones) holds the prices, with NaN for an empty cell.
     """
 
     zones: tuple[Zone, ...]
@@ -59,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield the prices in lists, in chronological order. Each list contains the prices of up to 5,000 rows."""
+        """Yield the prices in chronological order, in lists with the prices of up to 5,000 rows."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -72,7 +73,10 @@ class PriceFile:
 
 
 def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
-    """Read a whole price file. Raises ImportFileError if the file is unreadable or invalid."""
+    """Read a whole price file.
+
+    Raises ImportFileError if the file is unreadable or invalid, or if a price is outside `limits`.
+    """
     with open_table(path) as table:
         zones = _zones(table)
         lines, starts, cells = array("q"), array("q"), array("d")
@@ -106,7 +110,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
 
 
 def _price(row: Row, zone: Zone, limits: Limits) -> float:
-    """Return the price that a row gives for a zone. If the cell is empty, return NaN. Raises ImportFileError."""
+    """Return a zone's price in a row, or NaN if the cell is empty. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:
         return nan
@@ -119,10 +123,10 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows must be in chronological order.
 
-    If all rows of the file are at least an hour apart, every step is an hour. In a file with quarters, each delivery
-    day has its own step, because the market changed from hours to quarters on 2025-10-01. The two closest rows of a day
-    show its step. If they are more than an hour apart, or if the day has only one row, the day's step is the market
-    time unit.
+    If all rows of the file are at least an hour apart, every step is an hour. Otherwise, each delivery day has its own
+    step, because the market changed from hours to quarters on 2025-10-01. If two rows of the day are less than an hour
+    apart, the step is a quarter. If the closest rows are exactly an hour apart, the step is an hour. In all other
+    cases, the step is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:

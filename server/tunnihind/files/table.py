@@ -17,13 +17,13 @@ from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _EARLIEST_TS: Final = 946_684_800
-"""2000-01-01. An earlier instant is taken for a mistake."""
+"""2000-01-01. Earlier instants are refused as mistakes."""
 _LATEST_TS: Final = 4_102_444_800
 """2100-01-01."""
 
 
 class Row:
-    """One line of a CSV file. Its methods read the cell in a named column."""
+    """One line of a CSV file, whose cells are read by the name of their column."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -33,8 +33,8 @@ class Row:
     def instant(self, column: str, step_s: int = QUARTER_S) -> int:
         """Return a cell's instant in unix seconds UTC.
 
-        Raises ImportFileError if the cell has no instant between the years 2000 and 2100, or if the instant is not a
-        multiple of `step_s`.
+        Raises ImportFileError if the cell has no instant of the years 2000 to 2099, or if the instant is not a multiple
+        of `step_s`.
         """
         text = self._cells[column]
         try:
@@ -49,9 +49,9 @@ class Row:
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return the finite number in a cell.
+        """Return the number in a cell, or None if the cell is empty.
 
-        If the cell is empty, return None. Raises ImportFileError.
+        Raises ImportFileError if the text in the cell is not a finite number.
         """
         text = self._cells[column].strip()
         if not text:
@@ -82,7 +82,7 @@ class Table:
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows. Blank lines are skipped. Raises ImportFileError."""
+        """Yield the rows, without blank lines. Raises ImportFileError."""
         for cells in self._lines:
             if not cells:
                 continue
@@ -122,7 +122,7 @@ class Table:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open a CSV file, plain or gzipped. Raises ImportFileError if it can't be opened or its header is invalid."""
+    """Open a CSV file, plain or gzipped. Raises ImportFileError if this fails, or if the header is invalid."""
     try:
         stream = _open(path)
     except OSError as error:

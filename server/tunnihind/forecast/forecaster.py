@@ -38,7 +38,7 @@ from tunnihind.market import (
 
 _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56
-"""With fewer days of prices, the mean of the last weeks is the better forecast."""
+"""With fewer days of prices, `LastWeeksMean` forecasts better than the point model."""
 _MIN_PRICED_DAYS: Final = WARM_UP_DAYS + LEADS
 """If fewer days have a known price, for example because of a long gap, the replay may have learnt from no price."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
@@ -61,7 +61,8 @@ class TieredForecaster:
     The forecast of day i uses the prices up to day j = min(newest day with all prices known, i - 1), so its lead is
     i - j. The forecast also uses the covariates known at its issue. If the known prices are too few or too old for the
     model, `LastWeeksMean` forecasts instead. An instance keeps its trained models for the next forecast, and a `keeper`
-    keeps them for other processes. From the same `Known`, every instance makes the same run.
+    keeps them for other processes. Instances with the same `market` and `model` make the same run from the same
+    `Known`.
     """
 
     market: Market
@@ -70,7 +71,7 @@ class TieredForecaster:
     _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
-    """The last run of hours, and the past forecasts from which its quarters and scenarios are learnt."""
+    """The last run of hours, and the past forecasts from which the run's quarters and scenarios are computed."""
 
     def __post_init__(self) -> None:
         self._seasons = SeasonCache(self.keeper)
@@ -82,7 +83,7 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
+        """Forecast from the next hour to 7 delivery days past today, or past the newest settled day if that is later.
 
         If no price of the forecast zone is known for the last 7 days, return None.
         """
@@ -131,7 +132,7 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the past forecasts from which the quarters and the scenarios of `hourly` are learnt.
+        """Return the past forecasts from which the quarters and the scenarios of `hourly` are computed.
 
         If `hourly` was made by `LastWeeksMean`, the result is empty.
         """
@@ -141,7 +142,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the model's forecasts of the last `DAYS` settled days, before `median_error` moves them."""
+        """Return the model's forecasts of the last `DAYS` settled days, without the correction by `median_error`."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -170,14 +171,14 @@ class TieredForecaster:
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
-        """Return the number of past days whose errors are used for the next day's interval."""
+        """Return how many of the last `BANK_DAYS` days the replay has forecast at lead 1."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
-        """Return p10, p50 and p90 of each settled day from `first` on. Each day's array has shape (3, 24).
+        """For each settled day from `first` on, return p10, p50 and p90 in EUR/MWh, shape (3, 24).
 
-        The forecast of a day uses the data known on the day before, and no price of the day itself.
+        The forecast of a day uses the covariates known on the day before, and the prices up to the day before.
         """
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)
@@ -200,8 +201,8 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        On each side of p50, the appended intervals are at least as wide as the mean interval of the model's last 24
-        hours, unless the price limits cut them.
+        On each side of p50, an appended interval is at least as wide as the model's intervals of the last 24 hours on
+        average, unless the price limits cut it.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
@@ -240,7 +241,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50 of the day `lead` days past the newest replayed day, in EUR/MWh and with shape (1, 24)."""
+    """Return the model's forecast of the day `lead` days past the newest replayed day, in EUR/MWh, shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -1,4 +1,4 @@
-"""Computes an identifier of the model. A stored forecast with another identifier was made by another model."""
+"""Computes an identifier of the model. If a stored forecast has another identifier, another model made it."""
 
 from functools import cache
 from hashlib import blake2b

@@ -13,14 +13,14 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""The leads of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
+"""The leads of a run: 1 to 7 days past the newest delivery day whose prices the forecast may use."""
 
 LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
 OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
-"""The UTC time of issue for forecasts of past days. This time is before the auction both in winter and in summer."""
+"""The default UTC time of issue for forecasts of past days, before gate closure both in winter and in summer."""
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
@@ -44,9 +44,10 @@ def issue_instant(day: date) -> int:
 class Run:
     """Percentiles of a zone's prices for consecutive periods, in EUR/MWh without VAT.
 
-    `p10 <= p50 <= p90` always holds. Each period lasts `step_s` seconds. The first period begins at `start_ts`. The
-    arrays have shape (periods,). Prices are rounded to 2 decimals, so that stored, exported and served prices are
-    equal. `inputs` describes the data from which the run was made, in values that can be written as JSON.
+    `p10`, `p50` and `p90` have shape (periods,). In each period, `p10 <= p50 <= p90`. Each period lasts `step_s`
+    seconds. The first period begins at `start_ts`, and `made_at` is the issue, both in unix seconds UTC. Prices are
+    rounded to 2 decimals, so that stored, exported and served prices are equal. `inputs` describes the data from which
+    the run was made, in values that can be written as JSON.
     """
 
     made_at: int
@@ -61,15 +62,15 @@ class Run:
 
     @property
     def end_ts(self) -> int:
-        """The end of the last period."""
+        """The end of the last period, in unix seconds UTC."""
         return self.start_ts + self.p50.size * self.step_s
 
     def starts(self) -> range:
-        """Return the start of each period."""
+        """Return the start of each period, in unix seconds UTC."""
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return this run's periods from `start_ts` on, with the new issue time `made_at`.
+        """Return this run's periods from `start_ts` on, as a run issued at `made_at`.
 
         In `inputs`, the age and the reach of each covariate are computed again for `made_at`. If no period of this run
         begins at `start_ts`, return None.
@@ -82,7 +83,10 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether this run and a run of hours have the same issue, zone, start, end and hourly medians."""
+        """Return whether this run and the run of hours `hours` have the same issue, zone, start, end and hourly p50.
+
+        The hourly p50 may differ by rounding.
+        """
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -120,7 +124,7 @@ class Run:
         percentiles: Floats,
         inputs: dict[str, Any],
     ) -> Run:
-        """Build a run from unrounded p10, p50 and p90, shape (3, periods).
+        """Build a run from unrounded p10, p50 and p90 in EUR/MWh, shape (3, periods).
 
         Raises ValueError if a value is not finite, or if percentiles cross, because such a run must never be served.
         """
@@ -133,7 +137,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return a run's `inputs` after `hours` hours: the age of each covariate is longer, and its reach is shorter."""
+    """Return a run's `inputs` with each covariate's age increased, and its reach decreased, by `hours` hours."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -157,7 +161,10 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether these paths and a run of hours have the same issue, zone, hours and percentiles."""
+        """Return whether these paths and the run of hours `hours` have the same issue, zone, hours and percentiles.
+
+        The percentiles may differ by rounding.
+        """
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -187,11 +194,11 @@ class Forecaster(Protocol):
         """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
+        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        If the newest settled day is before today, forecast up to 7 days past today. The forecast of a delivery day uses
-        no price of that day, even if the price is settled. If no price is known, or if the newest settled day is more
-        than 7 days ago, return None.
+        The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
+        price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days,
+        return None.
         """
 
 
@@ -201,9 +208,9 @@ class FullForecaster(Forecaster, Protocol):
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return a run of quarters (900 s) for the hours of `hourly`.
 
-        `hourly` must be the run that `forecast` made from the same `known`. The mean of an hour's four medians equals
-        the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError
-        if `hourly.made_at` differs from `known.as_of`, or if no price is known.
+        `hourly` must be the run that `forecast` made from the same `known`. The mean of the p50 of an hour's four
+        quarters equals the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day.
+        Raises ValueError if `hourly.made_at` differs from `known.as_of`, or if no price is known.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
@@ -215,9 +222,9 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """A run for each step, and the hourly scenarios.
+    """A run for each step, and the scenarios of the hourly run.
 
-    The runs and the scenarios have the same issue, start and end.
+    `by_step` maps each step in seconds to its run. The runs and the scenarios have the same issue, start and end.
     """
 
     by_step: Mapping[int, Run]
@@ -225,7 +232,7 @@ class Runs(NamedTuple):
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. If no price is known, or if all prices are too old, return None."""
+        """Make all runs and scenarios from the known data. If `make.forecast` returns None, return None."""
         hours = make.forecast(known)
         if hours is None:
             return None
@@ -239,7 +246,7 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SingleStepForecaster:
-    """A `Forecaster` that makes only the runs with the step `step_s`."""
+    """A `Forecaster` whose runs have the step `step_s`."""
 
     make: FullForecaster
     step_s: int

@@ -220,10 +220,13 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
     _forget_damaged(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
+        rows = [cells for cells in series if cells["name"] in source.names]
         if source.back_fill.by == "month":
-            _forget_damaged(store, filled_parts_key(source), series, _month, column="start_ts")
+            _forget_damaged(store, filled_parts_key(source), rows, _month, column="start_ts")
         else:
-            _forget_damaged(store, filled_parts_key(source), _rows_of_source(series, source), _day, column="run_ts")
+            # The day of a row without a sound `run_ts` is unknown, so the back-fill would request all days again.
+            dated = [cells for cells in rows if isinstance(cells["run_ts"], int)]
+            _forget_damaged(store, filled_parts_key(source), dated, _day, column="run_ts")
     store.log_damaged()
 
 
@@ -242,14 +245,6 @@ def _forget_damaged(
         lost = {part_of(instant) for instant in instants}
         kept = {part: at for part, at in filled(store.state, key).items() if part not in lost}
     store.state.write(key, kept)
-
-
-def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source's covariates, except rows whose `run_ts` is not an integer.
-
-    The day of such a row is unknown, so the back-fill would request all days again.
-    """
-    return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
 
 def _day(ts: int) -> str:

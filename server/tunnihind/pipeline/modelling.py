@@ -142,8 +142,8 @@ def forecast_past_days(
 
     If `recent` is true, make only forecasts whose issue is less than two days before `as_of`. If `recent` is false,
     make only older forecasts. If such forecasts are missing, make at least one of them, and begin no further forecast
-    after `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer
-    code than the server, and compute another identity.
+    after `slice_s` seconds. `model` is the identity of the server's model. This process doesn't compute the identity
+    itself, because after an upgrade it may run newer code than the server.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()

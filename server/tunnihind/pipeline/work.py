@@ -60,7 +60,7 @@ class _ServerLogHandler(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # Only the text of the record is sent, because the record's arguments or traceback may not be picklable.
+        # Text replaces the record's arguments and traceback before sending, because they may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)

@@ -55,11 +55,11 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The day's hourly prices in EUR/MWh, by the start of each hour.
+        """The day's hourly prices in EUR/MWh, by the start of each hour, in chronological order.
 
         If the prices of all four quarters of an hour are known, the hour's price is their mean.
         """
-        return self.whole_hours | hourly_prices(self.quarters)
+        return dict(sorted((self.whole_hours | hourly_prices(self.quarters)).items()))
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
         """Return a pair of prices for each period that is in both versions, in chronological order.

@@ -145,12 +145,13 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
             return _agreed(pair, claims, settled)
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
-    same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # If a source only adds the quarters of agreed hours, its prices are agreed too. If a source adds hours that are not
-    # settled yet, its prices are not agreed.
-    return _ruling(
-        claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
-    )
+    for one in claims:
+        if one.agrees_with(settled) and one.prices.adds_to(settled.prices):
+            # The quarters of agreed hours are agreed too, but further hours are unconfirmed.
+            is_agreed = one.prices.hours.keys() == settled.prices.hours.keys()
+            if is_agreed or one.doubt is None:
+                return _ruling(claims, settled, one, is_agreed=is_agreed)
+    return _ruling(claims, settled, None)
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:

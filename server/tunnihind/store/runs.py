@@ -1,6 +1,7 @@
 """Stores forecast runs exactly as they were issued, and the newest scenarios of each zone."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import batched
@@ -104,14 +105,18 @@ class RunBook:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs, and return the number of deleted runs. Raises StoreError.
 
-        `superfluous` gets the instants at which runs were made, and returns the instants of the runs to delete. If kept
-        runs repeat a deleted run, the first of these kept runs then stores the whole forecast.
+        `superfluous` gets the instants at which a zone's runs were made, and returns the instants of the runs to
+        delete. If kept runs repeat a deleted run, the first of these kept runs then stores the whole forecast.
         """
+        by_zone: dict[str, dict[int, int]] = defaultdict(dict)
         with self._database.writing() as connection:
+            # `superfluous` is called once for each zone, because the zones' forecasts are made one after another.
+            columns = table.c.zone, table.c.id, table.c.made_at
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
-            found = connection.execute(select(table.c.id, table.c.made_at).where(is_sound)).all()
-            surplus = superfluous({made_at for _, made_at in found})
-            ids = [number for number, made_at in found if made_at in surplus]
+            for zone, number, made_at in connection.execute(select(*columns).where(is_sound)):
+                by_zone[zone][number] = made_at
+            surplus = {zone: superfluous(set(made.values())) for zone, made in by_zone.items()}
+            ids = [number for zone, made in by_zone.items() for number in made if made[number] in surplus[zone]]
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:

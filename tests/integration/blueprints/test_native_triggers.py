@@ -15,6 +15,7 @@ from tests.support.household.automations import (
 )
 from tests.support.household.blueprints import DEVICE, switched, turn, use, use_from_a_start_on, window_of
 from tests.support.household.home import PLAN_ID, PUBLISHED_TODAY, PUBLISHED_TOMORROW, Home, MakeHome, instant
+from tests.support.household.steering import switch
 from tunnihind.market import HOUR_S, QUARTER_S
 
 NOON = instant("2026-01-14T12:00:00+02:00")
@@ -70,6 +71,16 @@ async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(
     await use(home, "heat_water", follower(home, "heat_water"))
     await home.at(MIDNIGHT + 6 * HOUR_S)
     assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
+
+
+async def test_water_is_not_heated_in_the_fail_safe_hours_of_a_plan_that_is_switched_off(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-15T00:50:00+02:00", PUBLISHED_TOMORROW)
+    await home.add(plans={PLAN_ID: ONE_PIECE})
+    await use(home, "heat_water", follower(home, "heat_water"))
+    await switch(home, on=False)
+    switchings = switched(home)
+    await home.at(MIDNIGHT + 6 * HOUR_S)
+    assert [how for how, _ in switchings if how == "on"] == []
 
 
 async def test_water_is_heated_in_the_fail_safe_hours_without_prices(make_home: MakeHome) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.tunnihind.const import DOMAIN
+from tests.support.hass.https import https_front
 from tests.support.household.flows import (
     FORECAST,
     MALFORMED,
@@ -148,6 +150,16 @@ async def test_an_answer_that_is_not_http_has_an_error_without_its_content(hass:
 async def test_an_address_without_a_listener_has_a_connection_error(hass: HomeAssistant) -> None:
     form = await type_address(hass, NOBODY)
     assert (form["errors"], placeholders_of(form)["reason"]) == ({"url": "connection_refused"}, "")
+
+
+async def test_https_has_its_own_error_if_the_server_has_none_or_its_certificate_is_not_trusted(
+    hass: HomeAssistant, address: str, tmp_path: Path
+) -> None:
+    form = await type_address(hass, address.replace("http://", "https://"))
+    assert form["errors"] == {"url": "no_https"}
+    async with https_front(address, tmp_path) as untrusted:
+        form = await type_address(hass, untrusted)
+    assert form["errors"] == {"url": "no_https"}
 
 
 async def test_a_text_that_is_not_an_address_is_refused_without_a_request(hass: HomeAssistant) -> None:

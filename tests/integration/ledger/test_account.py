@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -288,18 +288,21 @@ def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
 
 
 def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one() -> None:
-    missing = NIGHT + 20 * HOUR_S
-    forecast = replace(MACHINE, horizon=Horizon.EXPECTED)
-    life = Life(forecast, NIGHT, is_published=lambda start, _: start != missing, forecast_of=wavy)
-    life.live(NIGHT + 2 * DAY_S)
-    last = life.account.last_window
-    assert last is not None
-    assert last.start > NIGHT + DAY_S
-    life.settings = replace(forecast, price_cap=-1.0)
+    """The first window ends on a day that lacks a price. It stays open for longer than the second window."""
+    missing = NIGHT + DAY_S + 20 * HOUR_S
+    over_midnight = PlanSettings(duration_s=4 * HOUR_S, earliest=time(22), deadline=time(2), horizon=Horizon.EXPECTED)
+    life = Life(over_midnight, NIGHT, is_published=lambda start, _: start != missing, forecast_of=wavy)
+    life.live(NIGHT + DAY_S + 3 * HOUR_S)
+    life.settings = replace(MACHINE, earliest=time(3), deadline=time(5))
+    life.live(NIGHT + 2 * DAY_S + 6 * HOUR_S)
+    later = life.account.last_window
+    assert later is not None
+    assert later.start == NIGHT + 2 * DAY_S + 3 * HOUR_S
+    life.settings = replace(MACHINE, price_cap=-1.0)
     life.live(NIGHT + 6 * DAY_S)
     assert missing in life.ledger.missing_hours(life.now)
     assert life.account.last_window is not None
-    assert life.account.last_window.start == last.start
+    assert life.account.last_window.start == later.start
 
 
 @pytest.mark.parametrize("back_s", [HOUR_S, 5 * HOUR_S, DAY_S])

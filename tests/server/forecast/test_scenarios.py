@@ -148,11 +148,16 @@ def test_with_less_history_the_issues_are_nearer_until_there_are_too_few(days: i
         assert (np.sort(ranks, axis=0) == np.arange(20)[:, None, None]).all()
 
 
-def test_days_with_unknown_prices_are_passed_over() -> None:
+def test_past_forecasts_with_unknown_errors_are_passed_over() -> None:
     errors = np.random.default_rng(4).normal(size=(200, 24))
-    errors[150] = np.nan
+    hours, issued = of_a_market(errors[40:])
+    expected = past_ranks(issued, hours, range(1, 8))
+    errors[:40] = np.nan
     hours, issued = of_a_market(errors)
-    assert past_ranks(issued, hours, range(1, 8)) is not None
+    ranks = past_ranks(issued, hours, range(1, 8))
+    assert expected is not None
+    assert ranks is not None
+    assert np.array_equal(ranks, expected)
 
 
 def test_prices_that_are_days_old_have_paths_to_the_end() -> None:

@@ -38,11 +38,14 @@ from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import describe, read_status
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
-from tunnihind.settling.rule import DISPUTED_S
+from tunnihind.settling.day_prices import DayPrices
+from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule
 from tunnihind.settling.settling import PriceAnswer, Settling
+from tunnihind.settling.sheet import Reason
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
 from tunnihind.store.prices import AGREED, IMPORTED, Added, Price
 from tunnihind.store.store import Store
+from tunnihind.store.witnesses import Witness
 
 FIRST = TODAY - timedelta(days=3)
 BEFORE = TODAY - timedelta(days=1)
@@ -246,16 +249,35 @@ def test_an_import_of_the_prices_that_are_settled_confirms_them(store: Store) ->
     assert trial.shows(TOMORROW) == "right"
 
 
+def import_half_of_tomorrow(trial: SettlingTrial, prices: Lie) -> None:
+    noon = day_start(TOMORROW) + 12 * HOUR_S
+    half = [Price("ee", ts, QUARTER_S, p) for ts, p in prices(trial.truth)["ee"].items() if ts in quarters_of(TOMORROW)]
+    trial.store.prices.add([one for one in half if one.ts < noon], source=IMPORTED, seen_ts=trial.now)
+
+
 def test_half_an_imported_day_is_filled_by_a_source_that_says_the_same(store: Store) -> None:
     trial = SettlingTrial(store, TODAY, sources=ONE)
-    half = [
-        Price("ee", ts, QUARTER_S, p)
-        for ts, p in trial.truth["ee"].items()
-        if day_start(TOMORROW) <= ts < day_start(TOMORROW) + 12 * HOUR_S
-    ]
-    store.prices.add(half, source=IMPORTED, seen_ts=trial.now)
+    import_half_of_tomorrow(trial, right)
     trial.until(at("13:55"))
     assert trial.shows(TOMORROW) == "right"
+
+
+def test_half_an_imported_day_of_zeros_is_not_filled_with_zeros_of_one_source(store: Store) -> None:
+    trial = SettlingTrial(store, TODAY, sources=ONE)
+    import_half_of_tomorrow(trial, level(0.0, TOMORROW))
+    trial.until(at("22:00"), elering=level(0.0, TOMORROW))
+    assert sum(start >= day_start(TOMORROW) for start in hourly(store)) == 12
+
+
+def test_a_copy_of_a_day_that_has_quarters_only_before_noon_is_doubtful() -> None:
+    quarters, noon = quarters_of(TODAY), day_start(TODAY) + 12 * HOUR_S
+    today = DayPrices(
+        {ts: ts % 97.0 for ts in quarters if ts < noon}, dict.fromkeys(range(noon, day_end(TODAY), HOUR_S), 7.0)
+    )
+    copy = Witness("elering", "ee", TOMORROW, tuple(today.hours[ts] for ts in sorted(today.hours)), NOW, NOW)
+    ruling = rule([{TOMORROW: copy}], {TODAY: SettledDay(today, NOW, frozenset())}, TOMORROW)[TOMORROW]
+    assert ruling.settles is None
+    assert ruling.held["elering"].reason is Reason.COPY
 
 
 def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: Store) -> None:

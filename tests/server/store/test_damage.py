@@ -29,7 +29,7 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, filled, record_filled, refill_damaged
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, filled, filled_parts_key, record_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
@@ -332,6 +332,22 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
+
+
+@pytest.mark.parametrize(("names", "left"), [(("ee_wind_mw",), {}), (("ee_load_mw",), {"2025-12-01": NOW})])
+def test_only_the_months_of_a_damaged_forecasts_source_are_filled_in_again(
+    url: str, system: System, names: tuple[str, ...], left: dict[str, int]
+) -> None:
+    with changing(url) as connection:
+        change = "UPDATE covariates SET start_ts = :value WHERE name = 'ee_wind_mw' AND issued_ts = :ts"
+        if not is_taken(connection, change, value=-1, ts=NOW):
+            assert system == "postgresql"
+            return
+    source = ScriptedWeather()
+    source.names = names
+    with Store(url) as store:
+        refill_damaged(store, [source])
+        assert filled(store.state, filled_parts_key(source)) == left
 
 
 @pytest.mark.parametrize("noted", ["x", None, "", b"\xff", 7])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
-from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, delivery_day
+from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, SeriesKey, delivery_day
 from tunnihind.pipeline.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS, superfluous_issues, thin
 from tunnihind.store.store import Store
 
@@ -121,6 +121,16 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
     for one in (*hours, *quarters):
         assert one.is_identical_to(by_instant[one.made_at].by_step[one.step_s])
+
+
+def test_each_zone_keeps_its_own_runs_if_they_are_made_one_after_another(store: Store) -> None:
+    old = NOW - (RUN_DAYS + 3) * DAY_S
+    for hour in range(24):
+        store.runs.add(run(old + hour * HOUR_S))
+        store.runs.add(replace(run(old + hour * HOUR_S + 1), zone="lv"))
+    assert thin(store, NOW) > 0
+    estonian, latvian = ([one.made_at for one in store.runs.since(SeriesKey(zone, HOUR_S), 0)] for zone in ("ee", "lv"))
+    assert estonian == [made_at - 1 for made_at in latvian] != []
 
 
 def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:

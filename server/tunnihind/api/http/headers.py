@@ -1,4 +1,4 @@
-"""Writes the header fields of answers, and reads the header fields of requests."""
+"""Makes the header fields of answers, and reads the fields Accept, Accept-Encoding and If-None-Match of requests."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -25,13 +25,10 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""Additional header fields of the API's answers. Pages and their files don't have these fields."""
+"""Additional header fields of the API's answers and of pages. The pages' files and the 404 page lack these fields."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of the API's answers and of SVG pictures.
-
-Scripts and style sheets need no policy, because they can't be opened as pages.
-"""
+"""The Content-Security-Policy of the API's answers and of SVG pictures."""
 
 
 def headers(
@@ -41,7 +38,7 @@ def headers(
     content_security_policy: str | None = NOTHING_ALLOWED,
     of_api: bool = True,
 ) -> CIMultiDict[str]:
-    """Return the header fields of an answer. If the answer has no content, leave out `content_type`."""
+    """Return the header fields of an answer. For an answer without content, `content_type` is None."""
     fields = CIMultiDict(_COMMON | _OF_API if of_api else _COMMON)
     fields["Cache-Control"] = cache_control
     if content_type is not None:
@@ -62,7 +59,7 @@ def preflight_headers() -> CIMultiDict[str]:
 
 
 def wants_page(request: web.Request) -> bool:
-    """Return whether the client's Accept field names HTML, as when a browser opens a page."""
+    """Return whether the client asks for `text/html` by name, as a browser does when it opens a page."""
     return any(
         name == "text/html" and weight > 0
         for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
@@ -72,14 +69,14 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""The content codings that the server supports. The coding that makes the smallest bodies comes first. If a client
-accepts several codings equally, the first of them is chosen."""
+"""The supported content codings, the one with the smallest bodies first. If a client accepts several codings equally,
+the first of them is chosen."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of the coding `identity` if a client names neither `identity` nor `*`. All weights that RFC 9110 allows
-are higher, except 0."""
+"""The weight of `identity` if a client names neither `identity` nor `*`. RFC 9110 allows no lower weight except 0, so
+each coding that the client accepts by name is preferred."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
@@ -103,7 +100,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield each member of an Accept or Accept-Encoding value in lower case, with its weight.
+    """Yield the name, in lower case, and the weight of each member of an Accept or Accept-Encoding value.
 
     Members with an invalid weight are skipped.
     """
@@ -130,9 +127,9 @@ def has_already(request: web.Request, tag: str) -> bool:
 
 
 def is_current(if_none_match: str, tag: str) -> bool:
-    """Return whether the value of an If-None-Match field is `*` or contains the tag.
+    """Return whether the value of an If-None-Match field is `*` or contains `tag`.
 
-    `tag` must include its double quotes, so that it is not found inside a longer tag. The comparison is weak: `W/`
+    `tag` must include its double quotes, so that `tag` is not found inside a longer tag. The comparison is weak: `W/`
     before a tag is ignored (RFC 9110, section 8.8.3.2).
     """
     return tag in if_none_match or if_none_match.strip() == "*"

@@ -21,7 +21,7 @@ DETAILS: Final[Mapping[int, str]] = {
     500: "Internal error, logged. Try again in a minute.",
     503: "The server has no data to answer from yet. Try again in a moment.",
 }
-"""The general text for each HTTP status, for problems without a more specific text."""
+"""The text of a problem by HTTP status, if there is no more specific text."""
 
 
 class Problems:
@@ -31,7 +31,7 @@ class Problems:
         self._base_url = base_url
 
     def describe(self, status: int, detail: str | None = None) -> Problem:
-        """Describe a problem in the words of `detail`, or in the general words of `DETAILS` for the status."""
+        """Describe a problem in the words of `detail`. If `detail` is None, use the general text for the status."""
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",
@@ -43,7 +43,7 @@ class Problems:
     def answer(
         self, status: int, detail: str | None = None, *, fields: Mapping[str, str] | None = None
     ) -> web.Response:
-        """Return a problem answer. `fields` are additional header fields."""
+        """Return the answer for a problem, as in `describe`. `fields` are additional header fields."""
         return problem_answer(self.describe(status, detail), fields=fields)
 
 

@@ -1,4 +1,4 @@
-"""Encodes the bodies of answers, and makes their header fields. An encoded body can be sent many times."""
+"""Makes answers that can be sent many times: encoded bodies with their header fields."""
 
 import gzip
 from collections.abc import Callable, Mapping
@@ -17,17 +17,16 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""The first line of a serialised HTTP message, and all of its other bytes. The request's id is sent after the first
-line."""
+"""The first line and the rest of a serialised HTTP message. The request's id is sent between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
     """An answer that can be sent to any number of clients.
 
-    `message` is the whole HTTP message, serialised once for all clients. If `message` is None, aiohttp serialises each
-    response. If `message` is given, the server answers 1.7 times as many requests in the same processor time
-    (`tests/benchmarks/bench_requests.py`).
+    `message` is the HTTP message without a request's id, serialised once for all clients. With these messages, the
+    server answers 1.7 times as many requests in the same processor time (`tests/benchmarks/bench_requests.py`). If
+    `message` is None, aiohttp serialises each response.
     """
 
     status: HTTPStatus
@@ -44,7 +43,7 @@ class PreparedAnswer:
         return cls(status, fields, body, _message(status, fields, body))
 
     def response(self, request: web.Request) -> web.StreamResponse:
-        """Return the response to one request."""
+        """Return a response to `request`: the serialised message, if `request` can take it."""
         if self.message is not None and _takes_message(request):
             return _MessageResponse(self, self.message)
         return self.plain_response()
@@ -97,15 +96,15 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return a response with the same answer. The returned response closes the connection."""
+    """Return a response that gives the same answer as `response`, and then closes the connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
 
 
 _ZSTD_LEVEL: Final = 9
-"""At this level, compression takes as long as gzip. Prices and pages are a tenth smaller than at the library's default
-level."""
+"""At this level, prices and pages are about a tenth smaller than at the library's default level. Compressing the
+longest answers takes no longer than with gzip."""
 
 _TAG_BYTES: Final = 12
 _FIVE_MINUTES: Final = "public, max-age=300"
@@ -138,11 +137,11 @@ def represent(
     of_api: bool = True,
     more_fields: Mapping[str, str] | None = None,
 ) -> Representation:
-    """Encode a body and make its header fields.
+    """Encode a body, and make the answers 200 and 304 with their header fields.
 
-    `vary` names the request's header fields on which the body depends. If `of_api` is true, the answers have the
-    header fields in `_OF_API`. `more_fields` are additional header fields. If `date` is given, the messages are
-    serialised in advance with `date` as their Date field, so they may be sent for at most a second.
+    `vary` names the request's header fields on which the body depends. If `of_api` is true, the answers have the header
+    fields `headers._OF_API`. If `date` is given, the messages are serialised with `date` as their Date field, so they
+    may be sent for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -186,7 +185,7 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that encodes a fixed body in a given coding, and caches the result."""
+    """Return a function that makes the representation of a fixed body in a given coding, and caches it."""
 
     @cache
     def of(coding: Coding) -> Representation:

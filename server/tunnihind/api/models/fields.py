@@ -1,4 +1,4 @@
-"""Fields that several answers share. In descriptions, `api.openapi.document` replaces placeholders such as `$vat`."""
+"""Fields that several answers share."""
 
 from typing import Annotated, Final, Literal
 
@@ -16,7 +16,7 @@ def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field with the start of a period. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
+    """Describe a field that contains the start of a period. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 
@@ -31,7 +31,7 @@ def in_kwh(what: str, example: object) -> Meta:
 
 
 def uri(description: str, example: str = "https://tunnihind.example") -> Meta:
-    """Describe a field that contains an address."""
+    """Describe a field that contains a URI."""
     return Meta(description=description, examples=[example], extra_json_schema={"format": "uri"})
 
 

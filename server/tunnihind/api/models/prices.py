@@ -143,7 +143,7 @@ class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Prices by quarters of an hour: settled prices from the current quarter on, and the forecast."""
+    """Settled prices and the forecast, by quarters of an hour."""
 
     free_until: Annotated[
         int,
@@ -196,7 +196,7 @@ class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """The dashboard's price history and forecasts. The forecasts cover past and future hours without a gap."""
+    """The dashboard's settled prices and forecasts, for past and future hours."""
 
     now: Now
     last_refresh: LastRefresh = None

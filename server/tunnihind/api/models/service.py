@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tunnihind.api.models.fields import Now, ZoneCode, uri
 
 type Mode = Literal["live", "demo", "rehearsal"]
-"""The served data: the market, a simulated market (`--demo`), or a past day in a rehearsal (`--as-of`)."""
+"""`live` serves the market, `demo` a simulated market (`--demo`), and `rehearsal` a past day (`--as-of`)."""
 
 
 class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
@@ -18,7 +18,7 @@ class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
-    """The name, the version, the zones and the settings of the server."""
+    """Who serves this API, and with which settings."""
 
     name: Annotated[str, Meta(description="Name of the service.", examples=["Tunnihind"])]
     version: Annotated[str, Meta(description="Version of the server's software.", examples=["0.1.0"])]
@@ -91,7 +91,7 @@ class Health(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
-    """The ages of the data, by the server's own clock."""
+    """Whether the server is ready, and the ages of its data by its own clock."""
 
     ready: Annotated[
         bool,
@@ -150,7 +150,7 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
-    """The problem answer for missing or stale data, including the fields of `Readiness`."""
+    """The problem answer of a server that isn't ready, with the fields of `Readiness`."""
 
     ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
     now: Now

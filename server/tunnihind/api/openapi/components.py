@@ -41,7 +41,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 def cached(body: Document, *fields: str) -> Document:
     """Describe the answers 200 and 304 of a cacheable resource. `body` describes the content of the answer 200.
 
-    `fields` are the additional header fields of the resource.
+    `fields` names the resource's additional header fields.
     """
     return {
         "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
@@ -57,7 +57,7 @@ def _not_modified(*fields: str) -> Document:
 
 
 def fresh(description: str, body: Document) -> Document:
-    """Describe an answer that is made anew for each request."""
+    """Describe an answer that must not be cached."""
     return {"description": description, "headers": _fields("Cache-Control"), "content": body}
 
 
@@ -168,7 +168,7 @@ _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", 
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas, keyed by name. The examples of consumer prices include VAT."""
+    """Return the schemas of the answers, keyed by name. The examples of consumer prices include VAT."""
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
@@ -192,7 +192,7 @@ def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Add a valid example to each answer that has no example yet."""
+    """Add an example to each answer that has none. The example is made from the examples in the answer's schema."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():

@@ -19,7 +19,7 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values for the placeholders, such as `$vat`. `say` translates English text."""
+    """Return this server's values for placeholders such as `$vat`. `say` translates English text."""
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = say(market.adjective)
     vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
@@ -104,7 +104,7 @@ def openapi_document(settings: Settings) -> Document:
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Replace the placeholders in every string of a document. A `$` in a regular expression is not replaced."""
+    """Replace the placeholders in all strings of a document, except keys. The `$` of a regular expression stays."""
     match node:
         case dict():
             return {key: _fill_in(value, words) for key, value in node.items()}

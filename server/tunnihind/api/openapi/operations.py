@@ -221,7 +221,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
         reference("OctopusRates"),
     ),
 }
-"""The operation of each feed: its name, its summary, its advice on VAT and fees, and its schema."""
+"""The operation of each feed: its name, summary, advice on VAT and fees, and schema."""
 
 
 def feed_operations() -> Mapping[str, Document]:

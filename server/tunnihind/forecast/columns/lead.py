@@ -26,7 +26,7 @@ NEXT_DAY: Final = "next day"
 NEIGHBOURS: Final = "neighbours"
 
 _NEXT_DAY_LEADS: Final = 2
-"""The number of leads that next-day covariates improve. From the third lead on, these covariates do harm."""
+"""Only leads up to this one use next-day drivers, because these drivers make the forecasts of later leads worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class WeatherDriver:
 
     @classmethod
     def of(cls, values: Floats) -> WeatherDriver:
-        """Return the vintages `values` together with their anomalies."""
+        """Return the vintages `values` with their anomalies."""
         return cls(values, anomalies(values))
 
 
@@ -46,11 +46,10 @@ class WeatherDriver:
 class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
-    `lag` is 1 for forecasts issued on the day before the newest settled day, if there are weather drivers. Otherwise it
-    is 0. At lead L, the rows use the weather forecasts known L + `lag` days before the target day. `next_day` maps the
-    name of each next-day driver to an array of shape (delivery days, 24). If `next_day` is empty, `scale` is None.
-    `has_second_day` is true if a next-day driver uses a covariate whose forecasts end with the next day. If
-    `has_second_day` is false, lead 2 has no columns of next-day drivers.
+    `lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later. Without
+    weather drivers, `lag` is always 0. `next_day` maps the name of each next-day driver to an array of shape (delivery
+    days, 24). If `next_day` is empty, `scale` is None. `has_second_day` is true if a next-day driver uses a covariate
+    whose forecasts end with the next day. Otherwise, lead 2 has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -83,7 +82,7 @@ class LeadColumns:
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
-        """Compute the input rows of the target days in `target`.
+        """Compute the input rows of the target days in `target` at one lead.
 
         `issue` holds the issue day of each target day. By default, the issue day is `lead` + `lag` days before the
         target day.
@@ -111,7 +110,10 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """For each target day, return whether all next-day drivers are known on that day and on the day before."""
+        """For each target day, return whether all next-day drivers are known for that day and for the day before.
+
+        If there are no next-day drivers, return False.
+        """
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))
@@ -120,7 +122,7 @@ class LeadColumns:
         return both
 
     def digest_until(self, row: int) -> str:
-        """Return a digest of all data from which the rows up to `row` are computed."""
+        """Return a digest of the prices and drivers from which the rows up to row `row` are computed."""
         if row not in self._digests:
             self._digests[row] = self._digest_until(row)
         return self._digests[row]
@@ -146,7 +148,10 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers' values up to row `row`, or `MIN_ISSUE_DAYS` rows past the first complete day if later."""
+    """Return the drivers' values up to row `row`.
+
+    If fewer than `MIN_ISSUE_DAYS` rows lie between the first row with all values and `row`, later rows are added.
+    """
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

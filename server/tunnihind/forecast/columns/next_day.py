@@ -1,7 +1,7 @@
 """Computes supply curves, hinges of the market tightness and other columns from next-day drivers.
 
-The market tightness is a weighted sum of residual loads. `series` maps a driver's name to an array of shape (days, 24).
-In `series`, the row of a delivery day holds the forecast that was issued on the day before.
+`drivers` maps a driver's name to an array of shape (days, 24). The row of a delivery day holds the forecast that was
+issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ CURVE: Final = "supply_curve_12h"
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
-"""The weights of the drivers on the axis of the supply curves.
+"""The weights of the drivers in the sum by which a supply curve compares hours.
 
-If neither driver exists, the axis is the market tightness.
+If neither driver exists, the market tightness is used.
 """
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
@@ -40,8 +40,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    Once enough days are known, a `NextDayScale` changes only when a new era begins, every 16 weeks. If a `NextDayScale`
-    changed every day, the supply curves would hardly improve the forecast.
+    Once enough days are known, a `NextDayScale` changes only when a new era begins. If it changed every day, the hinges
+    and the products of drivers would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -51,14 +51,14 @@ class NextDayScale:
     axis: tuple[float, ...] = ()
 
     @classmethod
-    def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the means, standard deviations and thresholds from the drivers in `series`.
+    def fitted(cls, drivers: Mapping[str, Floats]) -> NextDayScale:
+        """Compute the means, standard deviations and thresholds from the drivers, each of shape (days, 24).
 
-        Each driver has shape (days, 24). At least one driver must be a residual load.
+        At least one driver must be a residual load.
         """
-        centre = {name: float(np.nanmean(values)) for name, values in series.items()}
-        spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
-        standard = cls(centre, spread).standard(series)
+        centre = {name: float(np.nanmean(values)) for name, values in drivers.items()}
+        spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in drivers.items()}
+        standard = cls(centre, spread).standard(drivers)
         index, axis = _weighted(standard, _TIGHTNESS), _curve_axis(standard)
         known = np.isfinite(index).all(axis=1)
         return cls(
@@ -69,9 +69,9 @@ class NextDayScale:
             _cuts(axis, (0.1, 0.5, 0.9)),
         )
 
-    def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
+    def standard(self, drivers: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the drivers, standardised with their means and standard deviations."""
-        return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
+        return {name: (drivers[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
 def _next_day_name(driver: str) -> str:
@@ -82,12 +82,14 @@ def _next_day_name(driver: str) -> str:
     return f"next_day_{driver}"
 
 
-def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
+def next_day_columns(
+    scale: NextDayScale, drivers: Mapping[str, Floats], prices: PriceState, target: DayRows
+) -> Columns:
     """Return the columns of lead 1: linear columns, hinges, squares, products of two drivers, and supply curves.
 
-    The returned columns hold 0 for missing values. Only prices of days before the target day are used.
+    Missing values are 0. Only prices of days before the target day are used.
     """
-    z = scale.standard(series)
+    z = scale.standard(drivers)
     columns: Columns = {}
     for name in sorted(z):
         columns |= _linear(_next_day_name(name), z[name], target)
@@ -105,14 +107,14 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
     return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
-def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
+def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return the columns of lead 2, computed from the drivers on the days before the target day.
 
-    For each driver and for the market tightness, the columns hold three values of the day before the target day: the
-    mean, the mean of the evening, and the mean minus the mean of the seven days before that day. The returned columns
-    hold 0 for missing values. There are no hourly columns, because they do not improve the forecast at lead 2.
+    For each driver and for the market tightness, there are three columns about the day before the target day: the mean,
+    the mean of the evening, and the mean minus the mean of the seven days before that day. Missing values are 0. There
+    are no hourly columns, because hourly columns do not improve the forecast at lead 2.
     """
-    z = scale.standard(series)
+    z = scale.standard(drivers)
     columns: Columns = {}
     for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted(z, _TIGHTNESS))]:
         eve = values[target - 1]
@@ -126,7 +128,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
     """Return the sum of the standardised drivers, weighted by `weights`.
 
-    The weights are scaled so that the largest weight is 1.
+    The weights of the existing drivers are scaled so that the largest of these weights is 1.
     """
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
@@ -164,11 +166,11 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    `axis` holds a weighted sum of residual loads. For each hour, a supply curve gives the mean price of those hours of
-    the last 60 days that had similar values of `axis`. The hourly columns hold the supply curves' prices minus the
-    hour's mean price of the last week. The supply curve `CURVE` also has a column of daily means. The method is
-    Nadaraya-Watson regression: a past price has less weight if it is further away on `axis` (Gaussian), in clock hours
-    (triangular) or in days (exponential).
+    `axis` (days, 24) holds a weighted sum of standardised residual loads. For each hour of a target day, a supply curve
+    gives the mean price of the hours of the last 60 days, with more weight for hours with a similar value of `axis`.
+    The hourly columns hold this price minus the clock hour's mean price of the last week. The supply curve `CURVE` also
+    has a column of daily means. The method is Nadaraya-Watson regression: the weight of a past hour falls with its
+    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential).
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -184,7 +186,7 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `axis`, `seen` and `y` have shape (days, 24).
+    `now` and `base` have shape (24,). `axis`, `seen` and `y` have shape (days, 24).
     """
     # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)

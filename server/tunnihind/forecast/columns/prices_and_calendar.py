@@ -1,7 +1,7 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
-The same functions compute the columns for training and for live forecasts. No column uses prices after day j = target -
-lead, the last day with known prices. `target` (n,) holds the rows of the target days in a `DayGrid`.
+The same functions compute the columns for training and for live forecasts. No column uses prices after the last day
+with known prices, day j = target - lead. `target` holds the rows of n target days in a `DayGrid`, shape (n,).
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ If few days are known, this mean price is mixed into the forecast.
 """
 
 NEIGHBOUR_PRICE: Final = "_price"
-"""The name suffix of columns with a neighbour's prices."""
+"""The names of columns with a neighbour's hourly prices end with this text."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
@@ -49,8 +49,9 @@ def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return columns of the neighbouring zones' prices.
 
-    The last zone of `Market.neighbours` has two more columns. One holds its price a week before the target day. The
-    other holds the mean absolute difference between its price and the forecast zone's price on the last known day.
+    The last zone of `Market.neighbours` has two more columns. One holds the last zone's prices a week before the target
+    day. The other holds the mean absolute difference between the last zone's prices and the forecast zone's prices on
+    the last day with known prices.
     """
     j = target - lead
     columns: Columns = {}

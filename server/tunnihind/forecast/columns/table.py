@@ -12,9 +12,9 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 
 type DayRows = NDArray[np.intp]
-"""The rows of some delivery days in a `DayGrid`, shape (n,)."""
+"""The rows of n delivery days in a `DayGrid`, shape (n,)."""
 type Columns = dict[str, Floats]
-"""Columns by name. Hourly columns have shape (n, 24). Daily columns have shape (n,)."""
+"""Columns for n days, by name. Hourly columns have shape (n, 24). Daily columns have shape (n,)."""
 
 
 class Group(NamedTuple):
@@ -45,7 +45,7 @@ class ColumnNames:
         return {name: place for place, name in enumerate(self.all)}
 
     def places(self, names: Iterable[str]) -> list[int]:
-        """Return the positions of the named columns. Raises KeyError if a name is unknown."""
+        """Return the positions of the named columns in `all`. Raises KeyError if a column does not exist."""
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
@@ -59,11 +59,12 @@ class ColumnNames:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The input rows of one lead, one row for each target day.
+    """The input rows of one lead, one row for each of n target days.
 
-    Each row holds only data that were known when the forecast of its target day was issued. `x` (n, 24, k) holds the
-    columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
-    `has_next_day` (n,) is true if all next-day drivers are known on the target day and on the day before.
+    Each row holds only data that were known when the forecast of the target day was issued. `x` (n, 24, columns) holds
+    the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
+    `has_next_day` (n,) is true if there are next-day drivers, and if all of them are known for the target day and for
+    the day before.
     """
 
     names: ColumnNames
@@ -89,7 +90,7 @@ class Rows:
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
 
     def pick(self, days: slice) -> Rows:
-        """Return the rows of the days in the slice `days`."""
+        """Return the rows in the slice `days`."""
         some = self.x[days], self.low[days], self.high[days], self.has_next_day[days]
         return Rows(self.names, *some, _picked_from=(self, days))
 
@@ -99,7 +100,7 @@ class Rows:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
         `make` must compute each day's values from the row of that day alone. To save time, `make` is called only once
-        for all rows, and the rows that `pick` returns share the result.
+        for the same arguments, and the rows that `pick` returns share the result.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
@@ -121,5 +122,4 @@ class Rows:
 
 
 def _all_hours(daily: Floats) -> Floats:
-    """Repeat each day's value for all its hours. The shape (n,) becomes (n, 24)."""
     return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

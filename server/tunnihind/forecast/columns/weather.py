@@ -1,6 +1,6 @@
 """Computes columns from weather drivers. Each row uses the weather forecast known when the price forecast was issued.
 
-`target` and `issue` hold the rows of the target days and of the issue days in a `DayGrid`, shape (n,).
+`target` and `issue` hold the rows of n target days and of their issue days in a `DayGrid`, each of shape (n,).
 """
 
 from typing import Final
@@ -11,20 +11,20 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
-"""The name suffix of columns with a driver's hourly anomalies on the target day."""
+"""The names of columns with a driver's hourly anomalies on the target day end with this text."""
 
 _FADE: Final = 0.6
-"""The factor by which the daily mean of anomalies shrinks with every day past the reach of the forecast."""
+"""For each day with fewer than six known hours, the estimate of unknown anomalies is multiplied by this factor."""
 _MIN_HOURS: Final = 6
 
 
 def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
-    An anomaly is the difference between a value and the running mean of all values of the same age. The running mean of
-    an issue day covers only the forecasts issued up to the issue day, so it uses no data from the future. If a vintage
-    has no value for an hour, the hour's anomaly is the mean anomaly of the last day with at least six known hours,
-    multiplied by `_FADE` for each day since.
+    An anomaly is a value less the mean of all values of the same age in its own vintage and in earlier vintages. If a
+    day of a vintage has at least six values, its hours without a value get the mean anomaly of the day. Otherwise,
+    these hours get `_FADE` times the anomaly that an hour without a value gets on the day before. Before the first day
+    with at least six values, they get NaN.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -43,14 +43,14 @@ def weather_columns(
 ) -> Columns:
     """Return a driver's columns, computed from the forecasts known on the days `issue`.
 
-    The returned columns hold 0 for missing values. `values` holds the driver's vintages and `anomaly` their anomalies,
-    both of shape (issue days, ages, 24). `sun` (days, 24) holds the sine of the sun's elevation.
+    `values` holds the driver's vintages and `anomaly` their anomalies, both of shape (issue days, ages, 24). `sun`
+    (days, 24) holds the sine of the sun's elevation. In the returned columns, missing values are 0.
 
-    The hourly columns hold the anomalies on the days `target` and `target` - `lead`, their difference, the anomalies of
-    the hour before and of the hour after, and `values` times `sun`, or 0 at night. The daily columns hold the mean
-    anomalies of day `target`, of the day before, of day `target` - `lead`, of the days between `target` - `lead` and
-    `target`, and of the seven days up to `target` - `lead`. One more daily column holds the mean anomaly of day
-    `target` minus the mean of these seven days.
+    Let j be the day `target` - `lead`. The hourly columns hold the anomalies of the target day and of day j, their
+    difference, the anomalies of the hour before and of the hour after, and `values` times `sun`, or 0 at night. The
+    daily columns hold the mean anomalies of the target day, of the day before, of day j, of the days between day j and
+    the target day, and of the seven days up to day j. One more daily column holds the mean anomaly of the target day
+    minus the mean of these seven days.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -85,7 +85,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of each day's known hours, or NaN if fewer than six hours are known, shape (n,)."""
+    """Return the mean of each day's known hours, or NaN if fewer than six hours are known, shape (days,)."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -93,7 +93,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """For each day in `day`, return the newest anomalies known on the matching day in `issue`, shape (n, 24)."""
+    """For each day in `day`, return its newest anomalies known on the issue day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

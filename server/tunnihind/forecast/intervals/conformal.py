@@ -1,11 +1,14 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
 On the scale asinh(x / 80), the residual of a price y is r = y - m, where m is the model's forecast. The volatility is
-V = (a + 0.02)^0.9, where a is a moving mean of |r| for each hour and lead, averaged with its means over all hours and
-over all leads, and then smoothed over the clock hours. Then p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90 on this
-scale, where q10 and q90 are the 10% and 90% quantiles of past r / V. A past error has more weight if the past forecast
-was similar to the new one (see `likeness`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m
-if m is lower. Finally, `median_error` moves p50 away from m, but not past p10 or p90.
+V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with the mean over
+all hours, then with the mean over all leads, and smoothed over the clock hours.
+
+On the same scale, p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where q10 and q90 are the 10% and 90% quantiles of
+past r / V. A past error has more weight if it is recent, or if the past forecast was similar to the new one (see
+`likeness`). If few errors are known, the interval is wider. The distances of p10 and p90 from m are then changed so
+that they never shrink as the lead grows (see `widening`). The lower bound of p10 is the 1% quantile of the last 90
+days' prices, or m if m is lower. Finally, `median_error` moves p50 away from m, but not past p10 or p90.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008).
@@ -26,36 +29,31 @@ from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import Limits
 
 _SCALE_EUR_MWH: Final = 80.0
-"""The asinh scale of the widths. The point models use another scale."""
+"""Intervals are computed on the scale asinh(price / `_SCALE_EUR_MWH`). The point models use another scale."""
 _HALF_LIFE_DAYS: Final = 180.0
-"""The age, in days, at which an error has half of its first weight."""
+"""The age, in days, at which an error has half the weight of a new error."""
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
-"""The moving mean starts this many days before the past errors in use.
-
-The first value of the moving mean is the mean size of the first 24 * `_START_DAYS` known errors.
-"""
+"""The moving mean of |r| starts up to this many days before the errors that give the quantiles."""
 _START_DAYS: Final = 20
+"""The moving mean of |r| begins with the mean of the first 24 * `_START_DAYS` known values of |r|."""
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
 """The weight of the mean over all hours in the volatility of each hour.
 
-The mean over all leads has the same weight in the volatility of each lead. Means over more errors vary less.
+The mean over all leads has the same weight in the volatility of each lead. A mean over more errors varies less.
 """
 _WIDTH_FACTOR: Final = 1.01
-"""The factor by which both sides of the interval are widened.
-
-The lower bound of p10 costs some coverage, and the factor makes up for it.
-"""
+"""Both sides of the interval are multiplied by this factor, because the lower bound of p10 costs some coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
-"""If n days are known and n is less than `ENOUGH_DAYS`, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n)."""
+"""If the errors of only n days are known, and n < `ENOUGH_DAYS`, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n)."""
 _MIN_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""The half width in asinh units if too few errors are known."""
+"""If the errors of fewer than `_MIN_DAYS` days are known, each half width is this number of asinh units."""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
@@ -65,7 +63,7 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
     (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. `actual` and `issued` end
     with the newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50
-    is the model's forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
+    is the model's forecast, moved by `with_median_error`, but not past p10 or p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
@@ -99,9 +97,9 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 def lowest_likely(actual: Floats) -> float:
     """Return the lower bound of p10: the 1% quantile of the last 90 days' prices, EUR/MWh.
 
-    Without a lower bound, the errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24)
-    holds the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for
-    instance after a gap of months.
+    `actual` (days, 24) holds the prices up to the newest day that a forecast may use. If no price of the last 90 days
+    is known, return minus infinity. Without a lower bound, the errors of expensive hours would make p10 of cheap hours
+    far too low.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
@@ -111,7 +109,7 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
     `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie
-    within the market's limits and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
+    within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
     """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
@@ -141,7 +139,7 @@ def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
     """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
     `score` (days, 24) holds these residuals, and `issued` (days, 24) the past forecasts. Residuals of forecasts at a
-    price level similar to `p50` (24,) have more weight. To save memory, the function takes one lead at a time.
+    price level similar to `p50` (24,) have more weight.
     """
     values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)

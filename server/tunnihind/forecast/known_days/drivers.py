@@ -181,7 +181,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW, but keep the units of `in_units` if `meanings` holds only weather covariates."""
+    """Return a covariate's values in GW, or in the units of `in_units` if `meanings` holds only weather covariates."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):

@@ -102,7 +102,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the inputs from the columns of next-day drivers.
 
-    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, all these columns are daily.
+    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, next-day drivers have only daily
+    columns.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):

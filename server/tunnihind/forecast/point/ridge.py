@@ -1,9 +1,8 @@
 """Ridge regressions for each lead and clock hour, computed from moments: exponentially weighted sums of products.
 
-Each input row is added to the moments once, so past rows need not be kept. Rows whose out-of-sample forecast had a
-large error get less weight, so that the regressions approximate least absolute deviations. The method is a streaming
-form of iteratively reweighted least squares. The coefficients apply to standardised columns. Each lead's coefficients
-are shrunk toward `Member.chain` times the coefficients of the lead before.
+Each day is added to the moments once, so past days need not be kept. An hour whose out-of-sample forecast had a large
+error gets less weight, so that extreme prices affect the coefficients less. The method is a streaming form of
+iteratively reweighted least squares.
 """
 
 from dataclasses import dataclass
@@ -16,19 +15,22 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with next-day drivers. At these leads, prices depend on the columns more steadily."""
+"""The half-life for leads with columns of next-day drivers.
+
+At these leads, prices depend on the columns more steadily over time than at other leads.
+"""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
 _FEW_DAYS: Final = 45.0
 """Penalties are multiplied by 1 + `_FEW_DAYS` / (number of learnt days)."""
 _HOUR_WIDTH: Final = 0.7
-"""The width in hours of the Gaussian that smooths the moments over clock hours."""
+"""The standard deviation, in hours, of the Gaussian that smooths the moments over clock hours."""
 _Z_CLIP: Final = 3.0
 _FLAT: Final = 1e-4
-"""A column with a smaller standard deviation is ignored."""
+"""A column with a standard deviation below this number counts as constant."""
 _ROBUST: Final = 0.3
-"""The error, in asinh units, above which the loss grows linearly instead of quadratically."""
+"""Above about this error, on the asinh scale, weighted squared errors grow linearly instead of quadratically."""
 _UNSEEN_ERROR: Final = 0.5
 
 
@@ -36,9 +38,10 @@ _UNSEEN_ERROR: Final = 0.5
 class Member:
     """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
-    The ridge regression predicts the price minus `offset` times the mean price of the last seven days. Each lead's
-    penalty (`_PENALTY`) is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous
-    lead's coefficients.
+    The ridge regression predicts the price minus `offset` times the clock hour's mean price of the last seven days, on
+    the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the coefficients of
+    the shared columns (see `Moments.solve`) are shrunk toward `chain` times the previous lead's coefficients. All other
+    coefficients are shrunk toward 0.
     """
 
     offset: float
@@ -50,7 +53,10 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return a weight for each out-of-sample error in asinh units. An unknown error (NaN) counts as `_UNSEEN_ERROR`."""
+    """Return a weight for each out-of-sample error on the asinh scale: 1 for no error, and less for larger errors.
+
+    An unknown error (NaN) counts as `_UNSEEN_ERROR`.
+    """
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
@@ -67,8 +73,9 @@ def clock_smoother(width_hours: float) -> Floats:
 class Solution:
     """The coefficients of the ridge regressions of one lead. The coefficients apply to standardised columns.
 
-    `beta` (members, 24, p) holds the coefficients, and `level` (members, 24) the constant terms. `mean` and `sd` (24,
-    p) hold the mean and the standard deviation of each column.
+    For p columns, `beta` (members, 24, p) holds the coefficients, and `level` (members, 24) the constant terms. `mean`
+    and `sd` (24, p) hold the weighted mean and standard deviation of each column. If a column counts as constant, its
+    `sd` is 1.
     """
 
     beta: Floats
@@ -79,7 +86,8 @@ class Solution:
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
         """Return the forecast of each ridge regression on the asinh scale, shape (members, n, 24).
 
-        `x` has shape (n, 24, p). `week_mean` (n, 24) holds each hour's mean price over the last seven days.
+        `x` (n, 24, p) holds the columns of n days. `week_mean` (n, 24) holds each clock hour's mean price of the last
+        seven days, on the asinh scale.
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
@@ -93,7 +101,8 @@ class Moments:
     """The weighted sums from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and the number that a `Member` predicts. Column 0 is the constant 1.
+    weighted sums of the products of a column and the number that a `Member` predicts. Column 0 is the constant 1, and
+    the p input columns follow.
     """
 
     gram: Floats
@@ -103,15 +112,15 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return a `Moments` to which no row has been added."""
+        """Return moments to which no day has been added."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
         """Add consecutive days to the moments, oldest day first.
 
-        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). Unknown prices (NaN) in `y` are
-        skipped.
+        `x` (n, 24, p) and `week_mean` (n, 24) are as in `Solution.predict`. `y` (n, 24) holds the prices on the asinh
+        scale. `weight` (n, 24) holds the weight of each hour. Hours with an unknown price (NaN) are skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
@@ -130,11 +139,11 @@ class Moments:
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
         """Compute the coefficients of the ridge regressions from the moments.
 
-        `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns, or is None
-        at the first lead.
+        `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns. At the first
+        lead, `prior` is None.
         """
         n = self.gram[:, 0, 0][:, None]
-        # If no price was known, all coefficients become NaN, and the days are not forecast.
+        # If no price is known, all coefficients become NaN, and so do all forecasts.
         n = np.where(n > 0, n, np.nan)
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2
@@ -160,10 +169,7 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the covariances of the standardised columns, shape (24, p, p).
-
-        To save time, the function makes few passes over the large arrays.
-        """
+        """Return the covariances of the standardised columns, shape (24, p, p)."""
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]
         standard = mean / sd

@@ -24,9 +24,9 @@ from tunnihind.forecast.point.ridge import (
 )
 
 _FEW_DAYS: Final = 60
-"""With up to this many learnt days, half of the forecast is the 7-day mean.
+"""With up to this many learnt days, half of the forecast is the column `WEEK_MEAN`.
 
-With `ENOUGH_DAYS` learnt days or more, the 7-day mean is not used.
+This share shrinks to 0 at `ENOUGH_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 """The weight of the kernel regression in the forecast, by lead."""
@@ -34,7 +34,10 @@ _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
-    """The fitted ridge regressions and the fitted kernel regression of one lead."""
+    """The fitted ridge regressions and the fitted kernel regression of one lead.
+
+    If the last thorough fit had too few days for a kernel regression, or if there was none, `kernel` is None.
+    """
 
     ridge: Solution
     kernel: KernelFit | None
@@ -66,9 +69,9 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """The inputs and prices of consecutive days, to which a kernel regression can be fitted.
+    """Consecutive days to which a kernel regression can be fitted.
 
-    `rows` has shape (n, k), and `price` has shape (n, 24). `error` and `has_next_day` have shape (n,).
+    `rows` has shape (n, inputs), `price` has shape (n, 24), and `error` and `has_next_day` have shape (n,).
     """
 
     rows: Singles
@@ -79,10 +82,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The data that the model keeps for one lead.
-
-    A block of days never changes, so copies of a `_LeadState` can share it.
-    """
+    """The data that the model keeps for one lead. Blocks never change, so copies of a `_LeadState` share the blocks."""
 
     names: ColumnNames
     moments: Moments
@@ -90,7 +90,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return a `_LeadState` that has not learnt from any day, for rows with the same columns as `rows`."""
+        """Return the state before any day is learnt, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -113,9 +113,9 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit: the first row with next-day drivers.
+        """Return the position of the first row to fit: the first row whose next-day drivers are known.
 
-        If there is no such row, if too few days follow it, or if the lead has no columns of next-day drivers, return 0.
+        If the lead has no columns of next-day drivers, if there is no such row, or if too few rows follow it, return 0.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
@@ -125,14 +125,14 @@ class _LeadState:
 
 @dataclass(slots=True)
 class RidgesAndKernel:
-    """Adds learnt days to the moments of the ridge regressions, and keeps the last days for the kernel regressions."""
+    """A `LearningModel` of ridge regressions and kernel regressions."""
 
     fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn from consecutive days. If the forecast error of a price was large, the price gets less weight."""
+        """Learn from consecutive days, oldest day first. Hours and days with a large forecast error get less weight."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
@@ -144,8 +144,7 @@ class RidgesAndKernel:
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit the ridge regressions of each lead. If `thorough` is true, fit the kernel regressions too.
 
-        If `thorough` is false, the kernel regressions are taken from the earlier fit `last`. The coefficients of each
-        lead's ridge regressions are shrunk toward `Member.chain` times the coefficients of the lead before.
+        If `thorough` is false, use the kernel regressions of the earlier fit `last`, if it has any.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
@@ -167,7 +166,7 @@ class RidgesAndKernel:
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
     """Return the columns that the ridge regressions use.
 
-    From the second lead on, the neighbours' prices are left out, because they do not improve the forecast.
+    From lead 2 on, the columns of the neighbours' prices are left out, because they do not improve the forecast.
     """
     if lead == 1:
         return rows.x

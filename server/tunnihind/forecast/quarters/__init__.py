@@ -1,1 +1,1 @@
-"""Forecasts quarter-hours from the forecasts of hours, and from a learnt shape of the prices within the hour."""
+"""Splits the forecast of each hour into forecasts of its four quarters."""

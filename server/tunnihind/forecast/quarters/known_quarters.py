@@ -19,23 +19,23 @@ MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 """The middles of the quarters, in hours from the middle of the hour."""
 
 DAYS: Final = 250
-"""Quarters are learnt from about this many past days."""
+"""The forecasts of quarters and the scenarios are learnt from about this many past days."""
 _RECENT_DAYS: Final = 70
-"""The number of days for a recent distance. Older days would weigh less than a hundredth of the newest day."""
+"""The number of days in `recent_distance`. Older days would weigh less than a hundredth of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
-"""The weights of the hour before, the hour itself and the hour after, for the recent distance."""
+"""The weights of the hour before, the hour itself and the hour after in `recent_distance`."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
-"""The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
+"""The share of past quarters within the recent distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The number of known days that weigh as much as the prior. The prior has slope 0 and distance `_PRIOR_DISTANCE`."""
+"""The prior weighs as much as this many new days. The prior slope is 0, and the prior distance is `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
-"""The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
+"""The prior distance in units of `scale`, about the distance of Estonia's quarters from October to December 2025."""
 _MIN_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the number of EUR/MWh by which each hour's slope and distances are divided: the root of price² + 20².
+    """Return the unit of each hour's slope and distances, in EUR/MWh: the square root of price² + 20².
 
     Prices within an hour vary roughly in proportion to the hour's price.
     """
@@ -48,9 +48,10 @@ class KnownQuarters:
     """Prices and shapes of past hours, by delivery day and clock hour.
 
     The arrays begin with the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh. `slope`
-    (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
-    its hour are NaN. The values of a day's missing clock hour are NaN. If a clock hour occurs twice in a day, the mean
-    of its known values is used.
+    (days, 24) holds the slope within each hour. `distance` (4, days, 24) holds the absolute distance of each quarter
+    from the hour's price. Slopes and distances are in units of `scale`. If the price of a quarter is unknown, all
+    values of its hour are NaN. On a 23-hour day, the values of the missing clock hour are NaN. On a 25-hour day, each
+    value of the repeated clock hour is the mean of its known values.
     """
 
     first: date
@@ -62,7 +63,7 @@ class KnownQuarters:
     def until(cls, prices: PriceSeries, last: date) -> Self:
         """Return the shapes of the hours of the day `last` and of the `DAYS` days before it.
 
-        Leave out the days before `QUARTERS_SINCE`, the first day with prices for quarters.
+        Days before `QUARTERS_SINCE`, the first day with prices for quarters, are left out.
         """
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
@@ -70,7 +71,7 @@ class KnownQuarters:
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
-        """Compute the shapes of all hours from the day `first` on.
+        """Compute the shapes of consecutive hours from the start of the day `first` on.
 
         `quarters` (hours, 4) holds the prices of the quarters of whole days, in EUR/MWh.
         """
@@ -81,9 +82,9 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope up to each day, shape (days, 24).
+        """Return each clock hour's mean slope over the days up to each day, in units of `scale`, shape (days, 24).
 
-        Recent days have more weight. If few days are known, the mean is close to 0.
+        Recent days have more weight. If few recent days are known, the mean is close to 0.
         """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -92,10 +93,10 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """For each clock hour, return the distance from the hour's price that 80% of recent quarters did not exceed.
+        """Return the distance from the hour's price that about 80% of recent quarters did not exceed.
 
-        The result has shape (24,) and is in units of `scale`. Only days up to the day `last` are used. If few days are
-        known, the result is close to `_PRIOR_DISTANCE`.
+        The result has shape (24,), with a value for each clock hour, and is in units of `scale`. Only days up to the
+        day `last` are used. If few recent days are known, the result is close to `_PRIOR_DISTANCE`.
         """
         days = self.row(last) + 1
         if days == 0:
@@ -105,12 +106,12 @@ class KnownQuarters:
         total = weights.sum(axis=1) / (_PER_HOUR * len(_HOUR_WEIGHTS))
         trust = total / (total + _PRIOR_DAYS)
         distance: Floats = weighted_quantiles(values, weights, (_INSIDE,))[0]
-        drawn: Floats = trust * distance + (1 - trust) * _PRIOR_DISTANCE
-        return drawn
+        shrunk: Floats = trust * distance + (1 - trust) * _PRIOR_DISTANCE
+        return shrunk
 
     def row(self, day: date) -> int:
         """Return the index of `day` in the arrays.
 
-        If the arrays begin after `day`, return -1. If the arrays end before `day`, return the last day's index.
+        If the arrays hold no day up to `day`, return -1. If the arrays end before `day`, return the last day's index.
         """
         return min(max((day - self.first).days, -1), len(self.slope) - 1)

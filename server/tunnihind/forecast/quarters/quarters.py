@@ -1,10 +1,8 @@
 """Makes a run of quarters from a run of hours.
 
-The width of a quarter's interval combines two errors as if they were independent: the error of the hour's forecast, and
-the quarter's distance from the hour's price. An hour's forecast error is three or four times as large as the quarters'
-distances from the hour's price, so quarters have only slightly wider intervals than hours. In four series of Estonian,
-Lithuanian and Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points
-at every lead.
+On each side of a quarter's median, the width of the interval combines two errors as if they were independent: the error
+of the hour's forecast, and the quarter's distance from the hour's price. In four series of Estonian, Lithuanian and
+Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
 """
 
 from dataclasses import dataclass
@@ -27,11 +25,11 @@ type _Mask = NDArray[np.bool_]
 
 
 def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
-    """Return a run of quarters with the same issue, start and end as a run of hours.
+    """Return a run of quarters with the same issue, start and end as the run of hours `hourly`.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices. `known` holds the shapes of past hours. `issued` holds past forecasts, from which the prediction of slopes
-    is learnt. Raises ValueError if no price is known.
+    prices, and `known` the shapes of past hours. `issued` holds the past forecasts from which the prediction of slopes
+    is learnt. Raises ValueError if `hours` holds no known price.
     """
     newest = hours.newest_day
     if newest is None:
@@ -42,7 +40,7 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     window = slice(skipped, skipped + starts.size)
     row = np.concatenate([np.full(len(clock_hours(day)), row) for row, day in enumerate(days)])[window]
     clock = np.concatenate([clock_hours(day) for day in days])[window]
-    shapes = _shapes(days, known, issued, newest, market)
+    by_day = _inputs_of(days, known, issued, newest, market)
     deviation = deviations(
         hourly.p50,
         *_neighbours(
@@ -51,11 +49,11 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
             starts_day=np.isin(starts, [day_start(day) for day in days]),
             is_settled=np.array([day <= newest for day in days])[row],
         ),
-        recent=np.stack([shape.slope for shape in shapes])[row, clock],
+        recent=np.stack([day.slope for day in by_day])[row, clock],
         rise=sun_rise(starts, market),
-        shares=np.stack([shape.shares for shape in shapes])[row],
+        shares=np.stack([day.shares for day in by_day])[row],
     )
-    distance = np.stack([shape.distance for shape in shapes])[row, clock] * scale(hourly.p50)
+    distance = np.stack([day.distance for day in by_day])[row, clock] * scale(hourly.p50)
     return Run.of(
         made_at=hourly.made_at,
         tier=hourly.tier,
@@ -70,10 +68,9 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
-    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. The first hour of a
-    day (`starts_day`) uses `before` if it is known. Otherwise, an hour uses the p50 of the hour before. `is_settled` is
-    true for hours of settled days. The price after the last hour of a settled day is NaN, to avoid leakage: the next
-    day's forecast is made from the settled day's prices.
+    The price before an hour is the p50 of the hour before. At the first hour of a day (`starts_day`), the published
+    price in `before` is used instead if it is known. The price after the last hour of a settled day (`is_settled`) is
+    NaN to avoid leakage: the next day's forecast is made from the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -84,11 +81,11 @@ def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mas
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _DayInputs:
     """The inputs from which a day's quarters are computed.
 
-    `slope` and `distance` have shape (24,) and are in units of `scale`. `shares` (3,) holds the coefficients of the
-    slope's predictors.
+    `slope` (24,) holds the recent slope of each clock hour, and `distance` (24,) the recent distance, both in units of
+    `scale`. `shares` (3,) holds the coefficients of the slope's predictors.
     """
 
     slope: Floats
@@ -96,13 +93,15 @@ class _Shape:
     shares: Floats
 
 
-def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return the inputs from which each day's quarters are computed. No input contains a price of the day itself."""
+def _inputs_of(
+    days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market
+) -> list[_DayInputs]:
+    """Return the inputs of each day. No input contains a price of the day itself."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
     by_last = {
-        last: _Shape(slopes[known.row(last)], known.recent_distance(last), learnt.until(last))
+        last: _DayInputs(slopes[known.row(last)], known.recent_distance(last), learnt.until(last))
         for last in set(last_seen)
     }
     return [by_last[last] for last in last_seen]
@@ -111,7 +110,7 @@ def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest:
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
     """Return p10, p50 and p90 of the quarters, shape (3, hours, 4).
 
-    If the p50 of a quarter would be outside the price limits, the shape of its hour is flattened.
+    If the p50 of a quarter would be outside the price limits, all deviations of its hour are reduced in proportion.
     """
     p10, p50, p90 = (percentile[:, None] for percentile in (hourly.p10, hourly.p50, hourly.p90))
     highest, lowest = deviation.max(axis=1, keepdims=True), -deviation.min(axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""The shape of a forecast within an hour: the distance of each quarter from the hour's price.
+"""The shape of a forecast within an hour: the deviation of each quarter from the hour's price.
 
-The shape is a slightly curved line. In Estonia's quarter-hour prices of 2025, the slope of the line explains four
-fifths of the variance within the hour, and the other fifth has no daily pattern.
+The shape is a slightly curved line. In Estonia's quarter-hour prices of 2025, a straight line explains four fifths of
+the variance within the hour. The other fifth has no daily pattern.
 """
 
 from typing import Final
@@ -13,21 +13,22 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""The distances of the quarters from the line, if the price changes by 1 EUR/MWh more after the hour than before it.
+"""The deviations of the quarters from a straight line, in EUR/MWh, for a bend of 1 EUR/MWh.
 
-For a parabola, the distances would be 1/32.
+The bend is the price change after the hour minus the price change before it. For a parabola, the deviations would be
+±1/32 instead of ±0.05.
 """
 
 
 def deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return the distance, in EUR/MWh, of each quarter from its hour's price. The result has shape (hours, 4).
+    """Return the deviation of each quarter from its hour's price, in EUR/MWh, shape (hours, 4).
 
     `p50` (hours,) holds the medians of the hours, in EUR/MWh. `previous` and `following` (hours,) hold the expected
-    prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN. `recent` (hours,) is the recent
-    mean slope of the price within the same clock hour, in units of `scale`. `rise` (hours,) is the result of
-    `sun_rise`. `shares` (hours, 3) holds the coefficients of the slope's predictors, in the order of `columns_of`.
+    prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN. `recent` (hours,) holds the
+    recent mean slope of each hour's clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`.
+    `shares` (hours, 3) holds the coefficients of the slope's predictors, in the order of `columns_of`.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

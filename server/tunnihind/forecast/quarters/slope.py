@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-The coefficients of the slope's predictors are learnt by ridge regression on the forecasts issued for past days. The
-ridge regression keeps the predictors' coefficients near `PRIOR_SHARES`, which fitted the prices well at the end of
-2025. Slopes are price changes per hour, in units of `scale`.
+The coefficients of the slope's predictors are learnt by ridge regression from past days: from their quarter-hour prices
+and the forecasts issued for them. The ridge regression keeps the coefficients near `PRIOR_SHARES`, which fitted the
+prices well at the end of 2025. Slopes are price changes per hour, in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -22,23 +22,29 @@ from tunnihind.market import HOUR_S, Market
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
 """The prior coefficients of the slope's three predictors, in the order of `columns_of`.
 
-`sun_rise` is a separate predictor, because within an hour, solar power changes faster than hourly means show.
+The sun is a separate predictor, because solar power changes faster within an hour than hourly means show.
 """
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""The approximate standard deviation of each predictor. With it, all three coefficients are shrunk equally."""
+"""The approximate standard deviation of each predictor.
+
+The penalty of each coefficient is proportional to the square of this number, so all three are shrunk equally.
+"""
 _PRIOR_HOURS: Final = 3000.0
-"""This number of hours, about four months, weighs as much as the prior."""
+"""The prior weighs as much as this many hours of weight 1, about four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""An hour with this `scale` has weight 1. Weights are proportional to `scale`, because errors count in EUR/MWh."""
+"""A new hour with this `scale` has weight 1.
+
+Weights are proportional to `scale`, because an error in units of `scale` costs more EUR/MWh if `scale` is larger.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The model's forecasts of past days, without the correction that the module `median_error` adds.
+    """The model's replayed forecasts of past days, before `median_error` moves them.
 
-    `p50` (leads, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If no forecast was issued for an
-    hour, its p50 is NaN.
+    `p50` (7, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If there is no forecast for an hour,
+    its p50 is NaN.
     """
 
     first: date
@@ -55,7 +61,10 @@ class IssuedHours:
         return int(self.p50.shape[1])
 
     def between(self, first: date, days: int) -> Floats:
-        """For each lead from 1 to 7, return the p50 of `days` days from `first` on, shape (7, days, 24)."""
+        """For each lead from 1 to 7, return the p50 of `days` days from `first` on, shape (7, days, 24).
+
+        The p50 of a day without forecasts is NaN.
+        """
         rows = (first - self.first).days + np.arange(days)
         inside = (rows >= 0) & (rows < self.days)
         window = np.full((LEADS, days, CLOCK_HOURS), np.nan)
@@ -67,8 +76,8 @@ class IssuedHours:
 class LearntShares:
     """The sums from which the regression computes the coefficients of the slope's predictors.
 
-    The arrays begin with the day `first`. `moments` (days, 3, 3) holds each day's weighted sum of the products of
-    two predictors. `with_slope` (days, 3) holds each day's weighted sum of the products of a predictor and the slope.
+    The arrays begin with the day `first`. `moments` (days, 3, 3) holds each day's weighted sum of the products of two
+    predictors. `with_slope` (days, 3) holds each day's weighted sum of the products of a predictor and the slope.
     """
 
     first: date
@@ -77,7 +86,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """Compute each day's sums for the regression from the day's known slopes and the forecasts issued for it."""
+        """Compute each day's sums from the slopes within its hours and the forecasts issued for it."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -94,7 +103,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the three coefficients of the slope's predictors, learnt from the days up to `last`."""
+        """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -107,17 +116,18 @@ class LearntShares:
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
     """Return the three predictors of the slope, shape (..., 3).
 
-    `line` is the slope of the line through the neighbouring hours. `unit` is the result of `scale`. `line` and `unit`
-    are in EUR/MWh. `recent` is the recent mean slope of the price within the same clock hour. `rise` is the result of
-    `sun_rise`.
+    `line` is the mean of the price changes from the hour before and to the hour after, in EUR/MWh. `unit` is the result
+    of `scale`, in EUR/MWh. `recent` is the recent mean slope of the clock hour, in units of `scale`. `rise` is the
+    result of `sun_rise`.
     """
     return np.stack([line / unit, recent, rise], axis=-1)
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return the rise of the sine of the sun's elevation within an hour, shape (hours,).
+    """Return the rise of the sine of the sun's elevation in each hour, shape (hours,).
 
-    While the sun is below the horizon, the sine of its elevation counts as 0.
+    The rise is half the change from one hour before the middle of the hour to one hour after it. While the sun is below
+    the horizon, the sine of its elevation counts as 0.
     """
     middles = starts + HOUR_S // 2
     before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
@@ -126,7 +136,7 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Replace unknown price changes (NaN).
+    """Return the price changes `before` and `after` with all unknown changes (NaN) replaced.
 
     `before` holds each hour's price change from the hour before, and `after` holds its price change to the hour after.
     An unknown price change is replaced by the hour's other price change, or by 0 if both are unknown.
@@ -136,7 +146,7 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return each hour's forecast price change from the hour before, its change to the hour after, and its `scale`.
+    """Return the forecast price changes before and after each hour, and each forecast's `scale`.
 
     All results are in EUR/MWh and have shape (7, days, 24).
     """

@@ -1,1 +1,1 @@
-"""Makes forecasts of past days with a point model. Each forecast uses only data known on the day of its issue."""
+"""Forecasts past days with a point model, from the prices and covariates known at the issue of each forecast."""

@@ -1,8 +1,7 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-All replayed forecasts issued between two refits of the model use the same fit. For each new forecast, a copy of the
-model learns the days since the last refit and is fitted anew. So a forecast depends only on the known data, and not on
-earlier forecasts or restarts.
+All replayed forecasts issued between two refits of the model use the same fit. For a new forecast, a copy of the model
+learns the days since the last refit and is fitted anew. So a forecast does not depend on earlier forecasts or restarts.
 """
 
 from copy import copy
@@ -21,7 +20,10 @@ from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
 WARM_UP_DAYS: Final = 15
-"""The number of days before the first learnt day. The columns need prices of two earlier weeks."""
+"""The number of grid days before the first learnt day.
+
+The columns of a day contain prices of the two weeks before.
+"""
 
 _KEPT_FITS: Final = 4
 _BLOCK_DAYS: Final = 56
@@ -39,9 +41,9 @@ class DatedFit:
 class _Record:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
-    `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
-    level correction (see `replay.level`) on the asinh scale. Copies of a learner share `issued` and `shift`, which is
-    safe because every copy writes a row before it reads the row.
+    `issued` (days, 24) holds the level-corrected forecasts in EUR/MWh. `shift` (days,) holds the level corrections (see
+    `replay.level`) on the asinh scale. Copies of a learner share `issued` and `shift`. A copy writes only rows that its
+    original has not written.
     """
 
     level: LevelTracker
@@ -54,9 +56,9 @@ class _Record:
 
 
 class RowBlocks:
-    """Computes the columns of consecutive days in blocks.
+    """Computes the columns of consecutive days in blocks, because each computation has a fixed cost.
 
-    `last` is the grid row of the last day. Blocks save time, because each computation of columns has a fixed cost.
+    No block goes beyond the grid row `last`.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -65,7 +67,7 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return the rows of the target days `days` at one lead."""
+        """Return the input rows at one lead for the target days in the grid rows `days`."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -78,7 +80,8 @@ class RowBlocks:
 class Learner:
     """A point model that has learnt the days up to row `through`.
 
-    `records` holds the forecasts and level corrections of each lead. `fits` holds the newest fits of the model.
+    `records` maps each lead to its forecasts and level corrections. `fits` holds the newest fits of the model, oldest
+    first.
     """
 
     learning: LearningModel
@@ -90,17 +93,17 @@ class Learner:
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
         """Return a learner that has not learnt from any day yet.
 
-        `capacity` is the largest possible number of grid rows.
+        `capacity` is the largest number of grid rows that the learner may learn.
         """
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
-        """Return an independent copy of the learner."""
+        """Return a copy of the learner. If the copy learns or is refitted, this learner stays as it is."""
         records = {lead: replace(record, level=copy(record.level)) for lead, record in self.records.items()}
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through`, and then learn from them.
+        """Forecast the days after the last learnt day up to row `through`, and then learn from them.
 
         Each day is forecast with the newest fit that was available when the forecast was issued.
         """
@@ -123,14 +126,14 @@ class Learner:
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit the model of each lead to all days from which the learner has learnt.
+        """Return the model fitted to all learnt days, for the leads in `leads`.
 
         `leads` must be in ascending order and begin with lead 1.
         """
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the forecasts of all days up to row `through`, in EUR/MWh, shape (leads, days, 24).
+        """Return the level-corrected forecasts of all days up to row `through`, in EUR/MWh, shape (leads, days, 24).
 
         Values of hours without a forecast are NaN.
         """
@@ -141,7 +144,7 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the result of `Fit.predict` for a block of days, shape (k, n, 24).
+        """Return the forecasts of a block of days, in the shape (k, n, 24) of `Fit.predict`.
 
         If no fit was available for a day, the values of the day are NaN.
         """
@@ -152,10 +155,9 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return pairs of a fit and the days that are forecast with this fit.
+        """Return each fit that is used, with the slice of `block` that is forecast with this fit.
 
-        Each day is forecast with the newest fit that learnt only from days at least `lead` days before the forecast
-        day.
+        Each day is forecast with the newest fit that learnt only from days at least `lead` days before that day.
         """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):

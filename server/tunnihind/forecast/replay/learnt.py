@@ -1,8 +1,8 @@
-"""Converts a trained model to numpy arrays and a JSON document, and back.
+"""Converts a dataclass, such as a trained model, to numpy arrays and a JSON document, and back.
 
-The model must be a dataclass of arrays, finite numbers, strings, None, tuples, lists, sets, mappings and further
-dataclasses of such values. Nothing is pickled. The document contains no type names, so reading the document creates
-only objects of the expected types.
+The dataclass may contain arrays, finite numbers, strings, None, tuples, lists, sets, mappings and further dataclasses
+of such values. Nothing is pickled. The document contains no type names, so reading the document creates only objects of
+the expected types.
 """
 
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 type Shapes = Mapping[Any, Any]
-"""The dataclass that implements each protocol, for instance `RidgesAndKernel` for `LearningModel`."""
+"""Maps each protocol to the dataclass that implements it, for instance `LearningModel` to `RidgesAndKernel`."""
 
 _ARRAY = "array"
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A trained model as arrays and a JSON document, which refers to each array by its position.
+    """A dataclass as arrays and a JSON document. The document refers to each array by its position.
 
-    An array that several fields of the model share is stored once.
+    If several fields of the dataclass share an array, the array is stored once.
     """
 
     document: bytes
@@ -79,16 +79,16 @@ class Learnt:
 
 
 class LearntKeeper(Protocol):
-    """Keeps trained models for other processes.
+    """Keeps learnt data, such as trained models, for other processes.
 
-    The keeper may delete any model at any time, because the model can be trained again.
+    The keeper may delete any data at any time, because they can be learnt again.
     """
 
     def find(self, name: str) -> Learnt | None:
-        """Return the model that was kept under `name`. If no complete model was kept, return None."""
+        """Return the data that were kept under `name`. If no complete data were kept, return None."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep a trained model under `name`. If the model can't be stored, no error is raised."""
+        """Keep `learnt` under `name`. If `learnt` can't be stored, no error is raised."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type

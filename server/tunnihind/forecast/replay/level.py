@@ -1,7 +1,7 @@
 """Computes level corrections.
 
-A level correction adds a fraction of the recent mean error to a forecast: a larger fraction if past errors lasted for
-days.
+A level correction is a fraction of the recent mean error, and is added to a forecast. The longer past errors lasted,
+the larger the fraction, up to a limit.
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ _LARGEST_SHIFT: Final = 0.4
 class LevelTracker:
     """Computes one lead's level correction: a gain times the moving mean of the daily mean errors.
 
-    The gain is the slope of a regression of each day's mean error on the moving mean that was known when the day was
-    forecast. If errors seldom last for days, the gain is near 0.
+    The gain is estimated by a regression of each day's mean error on the moving mean that was known when the day was
+    forecast. If errors seldom last for days, the gain is small. The gain and the level correction are limited.
     """
 
     lead: int
@@ -35,9 +35,9 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the mean error of one more day, on the asinh scale.
+        """Add the mean error of one more day, on the asinh scale. If the error is unknown, `error` must be NaN.
 
-        Return the level correction for the day `lead` days later. If the error is unknown, `error` must be NaN.
+        Return the level correction, on the asinh scale, for the day `lead` days later. At leads 1 and 2, return 0.
         """
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)

@@ -1,7 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
 Each era of 16 weeks has its own model, which begins to learn on a fixed day before the era. A model is refitted on
-fixed days, so a model that learns day by day is exactly equal to a model that learns all days at once.
+fixed days, so a replay that is continued day by day gives exactly the same forecasts as a new replay of all days.
 """
 
 from collections import OrderedDict
@@ -24,29 +24,34 @@ ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896
 """The replay for an era begins this many days before the era.
 
-After these six half-lives of 150 days, a row has 1.6% of its first weight.
+Earlier days would hardly count: with a half-life of 150 days, 1.6% of a day's weight is left after 896 days.
 """
 HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days in a replay."""
 
-_BANK_DAYS: Final = 224
-"""From this many days before its era on, a model is refitted more often.
+_FINE_DAYS: Final = 224
+"""From this many days before its era on, a model is refitted every `_STEP_DAYS` days.
 
-Most of the errors from which intervals are computed are errors of these days and of the era.
+Before that, a model is refitted every `_COARSE_STEP_DAYS` days. Most of the errors from which intervals are computed
+are errors of the days with frequent refits.
 """
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
-"""The number of days between two thorough refits."""
+"""The number of days between two thorough refits (see `LearningModel.fit`)."""
 _KEPT_REFITS: Final = 2
-"""The number of kept refits.
+"""The number of kept learners, each as it was after one of the last refits.
 
-Replays of later days, and forecasts of today and tomorrow without their own prices, continue from the kept refits.
+Replays of later days continue from the newest learner. The forecasts of settled days may need the older learner.
 """
 _KEPT_REPLAYED: Final = 2
-"""The number of kept results: up to the newest day, and up to the day before the newest day."""
+"""The number of kept results of a replayed model: one up to its newest day, and one up to the day before."""
 _KEPT_STATES: Final = 3
-"""The number of models that an era needs: one before publication, one after it, and one of lead 1 for settled days."""
+"""The number of replayed models that an era may need.
+
+One model forecasts before the publication of tomorrow's prices, one forecasts after it, and one has only lead 1 and
+forecasts settled days.
+"""
 _ERA: Final = 2
 """The number of values at the beginning of `_CacheKey.state` that identify the era."""
 
@@ -57,7 +62,7 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day of the replay if `newest` is the newest settled day."""
+    """Return the first day of a replay up to the day `newest`, unless the known prices begin later."""
     return era_start(newest) - timedelta(days=_REPLAY_DAYS)
 
 
@@ -65,8 +70,9 @@ def history_start(newest: date) -> date:
 class Replayed:
     """The result of a replay up to row `through`.
 
-    `issued` (leads, days, 24) holds the forecasts of past days in EUR/MWh. `shift` (leads,) holds the level correction
-    (see `replay.level`) of each lead on the asinh scale.
+    `fit` is the model fitted to all learnt days. `issued` (leads, days, 24) holds the level-corrected forecasts of past
+    days in EUR/MWh. `shift` (leads,) holds the level correction (see `replay.level`) of the next forecast at each lead,
+    on the asinh scale.
     """
 
     through: int
@@ -93,7 +99,10 @@ class Replays:
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
-        """Replay the given leads up to row `through`, and return the result."""
+        """Replay the given leads up to row `through`, and return the result.
+
+        The era begins at row `era_row`.
+        """
         names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
@@ -129,7 +138,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _CacheKey:
-    """The name under which a learner or a replay's result is kept. The name contains a digest of the input data."""
+    """The name under which a learner or a replay's result is kept."""
 
     kind: str
     columns: LeadColumns
@@ -213,12 +222,12 @@ def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
 
 
 def _is_refit(row: int, era_row: int) -> bool:
-    step = _STEP_DAYS if row >= era_row - _BANK_DAYS else _COARSE_STEP_DAYS
+    step = _STEP_DAYS if row >= era_row - _FINE_DAYS else _COARSE_STEP_DAYS
     return (row - era_row) % step == 0
 
 
 def _is_thorough(row: int, era_row: int) -> bool:
-    return row >= era_row - _BANK_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
+    return row >= era_row - _FINE_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:

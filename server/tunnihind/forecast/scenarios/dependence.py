@@ -1,8 +1,7 @@
-"""Computes the rank of each price path at each hour from the errors of past forecasts.
+"""Computes the rank of each price path in each hour, from errors of past forecasts or from random errors.
 
-The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)), applied to the errors of the
-model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
-28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)) with errors of past forecasts in
+place of past observations.
 """
 
 from datetime import timedelta
@@ -23,16 +22,16 @@ type Ranks = NDArray[np.intp]
 _APART_DAYS: Final = 7
 """The smallest number of days between the issues of two chosen forecasts, if enough forecasts are known.
 
-Forecasts issued one week apart have the same weekday, and hardly any errors in common.
+Forecasts issued one week apart are issued on the same weekday, and have hardly any errors in common.
 """
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
-"""The weights and reaches (hours) in the correlation of errors that are k hours apart.
+"""The weights and reaches (hours) in the correlation of errors.
 
-The correlation is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home Assistant integration uses the same formula. The
-integration's `plans/saving.py` describes the fit.
+If two hours start k hours apart, the correlation of their errors is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home
+Assistant integration uses the same formula, and its `plans/saving.py` describes the fit.
 """
 _SEED: Final = 20
 
@@ -40,10 +39,10 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
-    A past forecast is used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
     `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
-    Day n of a past forecast lies n days after the newest day known at its issue, and has the errors of lead n. If n is
-    less than 1, lead 1 is used instead. If n is more than 7, lead 7 is used.
+    The error of a past forecast for day n is its error n days after the newest day known at its issue, at lead n. If n
+    is less than 1, the forecast of lead 1 is used, and if n is more than 7, the forecast of lead 7. A past forecast is
+    used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -59,10 +58,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
 
 def modelled_ranks(hours: int) -> Ranks:
-    """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
-
-    These ranks are used if too few past errors are known.
-    """
+    """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours)."""
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
@@ -75,13 +71,13 @@ def modelled_ranks(hours: int) -> Ranks:
 
 
 def ranks_of(errors: Floats) -> Ranks:
-    """Return each element's rank along the first axis, from 0. Equal elements keep their order."""
+    """Return each element's rank along the first axis, from 0. Among equal elements, the first has the lowest rank."""
     ranks: Ranks = np.argsort(np.argsort(errors, axis=0, kind="stable"), axis=0, kind="stable")
     return ranks
 
 
 def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
-    """Return the errors of the issued p50 on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
+    """Return the prices minus the issued p50, on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
@@ -90,17 +86,17 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Choose 20 past forecasts, and return their positions in `whole`, newest first.
+    """Choose 20 past forecasts, and return their numbers, newest first.
 
-    `whole` holds a day number for each past forecast whose errors are all known, in ascending order. The 20 forecasts
-    were issued at least a week apart, or as far apart as possible if too few past forecasts are known. If `whole` holds
-    fewer than 20 numbers, return None.
+    `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
+    numbered by day. The numbers of the chosen forecasts are at least 7 days apart. If there are too few forecasts for
+    that, the smallest difference is as large as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []
-        for place in reversed(range(whole.size)):
-            if not chosen or whole[chosen[-1]] - whole[place] >= apart:
-                chosen.append(place)
+        for number in reversed(whole.tolist()):
+            if not chosen or chosen[-1] - number >= apart:
+                chosen.append(number)
             if len(chosen) == SCENARIOS:
                 return chosen
     return None

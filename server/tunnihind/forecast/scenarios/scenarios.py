@@ -1,7 +1,7 @@
 """Makes the scenarios of a run.
 
 Each price path follows the errors of one past forecast. In each hour, the path with the highest error gets the highest
-of the hour's 20 values, and so on. If too few past errors are known, random errors are used instead.
+of the hour's 20 values, and so on. If fewer than 20 past forecasts can be used, random errors are used instead.
 """
 
 import math
@@ -26,8 +26,7 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: L
     """Return 20 equally likely price paths for the hours of a run.
 
     `hours` holds the known hourly prices. The errors of the past forecasts in `issued` determine the dependence between
-    hours. If there are too few past forecasts, the dependence comes from a fixed correlation (`modelled_ranks`). To
-    avoid leakage, no price of a delivery day affects the paths of that day.
+    hours. To avoid leakage, no price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

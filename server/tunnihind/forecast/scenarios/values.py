@@ -11,23 +11,23 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""The distances from p50 to the outermost values on the asinh scale, in units of the distances to p10 and to p90.
+"""The distances of the lowest and the highest value from p50, on the asinh scale.
 
-With these distances, the means of the values beyond p10 and p90 match the served model's errors from September 2024 to
-December 2025.
+The units are the distances of p10 and p90 from p50. With these numbers, the means of the values beyond p10 and p90
+match the served model's errors from September 2024 to December 2025.
 """
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
-"""The positions of p10, p50 and p90 among the sorted values. The value after p50 equals p50."""
+"""The positions of p10, p50 and p90 among the sorted values. The value after p50 is p50 again."""
 
 
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
-    The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01, so that by every usual definition, their 10th,
-    50th and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. On the asinh scale, the values from p10 to p90
+    The values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition, their 10th, 50th
+    and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. On the asinh scale, the values from p10 to p90
     follow a normal distribution with different widths below and above p50. If the smallest value is below `lowest`, it
-    is raised to `lowest`, but never above the second value.
+    is raised to `lowest`, but never above the second value. All values are within `limits`.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -37,14 +37,14 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     values[-1] = np.maximum(values[-1], values[-2])
     values[_LOW], values[_HIGH] = run.p10, run.p90
     values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
-    # Rounding errors of the asinh scale may have moved some values just below p10 or above p90.
+    # Rounding errors of the asinh scale may have moved values slightly below p10 or above p90.
     values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0
 
 
 def _steps() -> Floats:
-    """Return the signed distances of the 20 values from p50.
+    """Return the signed distances of the 20 values from p50 on the asinh scale, shape (20,).
 
     The unit is the distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above
     p50.

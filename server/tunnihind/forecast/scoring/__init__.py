@@ -1,1 +1,1 @@
-"""The accuracy of the served forecasts, and of forecasts in backtests."""
+"""The accuracy of the served forecasts, of forecasts in backtests, and of weather forecasts."""

@@ -95,7 +95,7 @@ export class PageChart extends Chart {
     return this.scene?.pointed ?? null;
   }
 
-  /** Draws the page's current data: prices, wording and finder results. */
+  /** Draws the page's current prices and the finder's results, in the reader's language, unit and time zone. */
   show() {
     const { wording, found, dearest } = this.data;
     const drawn = drawnOf(this.data, this.showsPast);
