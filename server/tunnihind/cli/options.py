@@ -161,7 +161,7 @@ SERVER: Final = (
     _setting(
         "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
-    _setting("rate-limit", "Maximum of requests per second from one client. 0 means no limit.", type=float),
+    _setting("rate-limit", "Maximum number of requests per second from one client. 0 means no limit.", type=float),
     _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),
