@@ -96,7 +96,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """For each source and each reason, yield a line of text about the source's prices that are held back."""
+    """For each source and each reason, yield a line of text about the source's prices held back for this reason."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
