@@ -22,7 +22,7 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's last prices for a zone's whole delivery day.
 
-    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had the whole day within the price limits,
+    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
     `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
     newest answer is held back, `reason` and `detail` state the reason.
     """
