@@ -83,7 +83,7 @@ class Settings:
         if not 0 <= self.drain_seconds <= LONGEST_DRAIN_S:
             raise SettingsError(f"drain-seconds is {self.drain_seconds}: give 0 to {LONGEST_DRAIN_S}")
         if not self.rate_limit >= 0:
-            raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
+            raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for no limit")
         for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_single_runs_url"):
             url = getattr(self, name)
             if url and not _is_web_address(url):

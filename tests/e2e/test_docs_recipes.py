@@ -103,7 +103,7 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
         f"{json.dumps(series['name'])}: (() => {{ {series['data_generator']} }})()" for series in card["series"]
     )
     drawn = json.loads(await run_module(f"const entity = {entity};\nconsole.log(JSON.stringify({{{generators}}}));"))
-    assert drawn["Settled"] == [[hour["ts"] * 1000, hour["eurKwh"]] for hour in body["dayAhead"]]
+    assert drawn["Market price"] == [[hour["ts"] * 1000, hour["eurKwh"]] for hour in body["dayAhead"]]
     for name, field in (("p10", "p10Kwh"), ("Forecast", "p50Kwh"), ("p90", "p90Kwh")):
         assert drawn[name] == [[hour["ts"] * 1000, hour[field]] for hour in body["forecast"]]
 

@@ -112,7 +112,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
         if newest is None:
             raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
-            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that"
+            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that day"
         )
     return runs
 

@@ -116,7 +116,7 @@ class PriceIngest:
         def ended(_: _Question) -> None:
             del self._asking[source.name]
             if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
-                _LOG.error("%s's late answer could not be kept: %s", source.name, error)
+                _LOG.error("%s's late answer could not be stored: %s", source.name, error)
 
         question.add_done_callback(ended)
         return question

@@ -99,7 +99,7 @@ class Announcer:
     def _log_once(self, level: int, reason: str) -> None:
         """Log why the server is not announced, unless the last call gave the same reason."""
         if reason != self._last_reason:
-            _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
+            _LOG.log(level, "not announced on the local network (%s): clients need the server's address", reason)
         self._last_reason = reason
 
 

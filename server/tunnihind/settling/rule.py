@@ -170,7 +170,8 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and stands_s < _SUSPECT_S:
             how = (
-                f"two sources say {_difference(best.prices, settled.prices, 'settled')}; it is accepted after six hours"
+                f"two sources say {_difference(best.prices, settled.prices, 'settled')}; "
+                "the new prices are accepted after six hours"
             )
             waiting = {one.source: Held(Reason.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **waiting})
@@ -258,7 +259,7 @@ def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None)
     difference = _difference(one.prices, against.prices, whose)
     is_own = isinstance(against, SettledDay) and one.source in against.unconfirmed_from
     if is_own:
-        taken = "it is accepted after an hour, unless another source contradicts it"
+        taken = "the new prices are accepted after an hour, unless another source contradicts them"
         return Held(Reason.CORRECTION, f"{difference}; {taken}")
     return Held(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours")
 
@@ -269,7 +270,7 @@ def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
     if pair is None:
         return "no price that differs"
     looks = mistake_in_words(ours, theirs)
-    than = f"{whose} {'is' if whose == 'settled' else 'says'} {pair.theirs:.2f}"
+    than = f"{'the settled price is' if whose == 'settled' else f'{whose} says'} {pair.theirs:.2f}"
     return f"{pair.ours:.2f} EUR/MWh at {iso_utc(pair.ts)} where {than}" + (f" ({looks})" if looks else "")
 
 

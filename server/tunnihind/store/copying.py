@@ -147,4 +147,6 @@ def _require_empty(target: Database, connection: Connection) -> None:
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):
-            raise StoreError(f"the database {target} holds data already, in {table.name}: name an empty one with --to")
+            raise StoreError(
+                f"the database {target} holds data already, in {table.name}: name an empty database with --to"
+            )

@@ -38,7 +38,7 @@ def uri(description: str, example: str = "https://tunnihind.example") -> Meta:
 ZoneCode = Annotated[
     str,
     Meta(
-        description="Bidding zone covered.",
+        description="Bidding zone.",
         examples=["$code"],
         extra_json_schema={"const": "$code", "enum": ["$code"]},
     ),
@@ -79,7 +79,7 @@ MadeAt = Annotated[
 LastRefresh = Annotated[
     int | None,
     Meta(
-        description="When the data pipeline last ingested, unix seconds UTC. Null before its first time.",
+        description="When the pipeline last processed prices from a source, unix seconds UTC. Null at first.",
         examples=[HOUR_EXAMPLE + 240],
     ),
 ]
@@ -91,4 +91,4 @@ FreeUntil = Annotated[
         examples=[HOUR_EXAMPLE + 60 * HOUR_S],
     ),
 ]
-Gated = Annotated[bool, Meta(description="True when the model holds forecast hours past `freeUntil`.", examples=[True])]
+Gated = Annotated[bool, Meta(description="True if the model's forecast goes past `freeUntil`.", examples=[True])]

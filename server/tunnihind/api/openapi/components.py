@@ -122,8 +122,8 @@ def header_components() -> Document:
             example="7f9c2ba4e88f827d",
         ),
         VAT_RATE: _field(
-            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the law changes it within the "
-            "feed, each later rate follows with the instant from which it applies, unix seconds.",
+            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the legal rate changes within "
+            "the feed, each later rate follows with the instant from which it applies, unix seconds.",
             {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
             example="0.22, 0.24;from=1751317200",
         ),
