@@ -81,7 +81,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server and about the household's bill, and check that the server answers."""
+        """Ask for the address of a server, ask the `_questions`, and check that the server answers."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
@@ -272,7 +272,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def _confirm(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask whether to add the server that was found, and ask about the household's bill."""
+        """Ask whether to add the server that was found, and ask the `_questions`."""
         if user_input is not None:
             self._note_answers(user_input)
             return await self._continue_with_server()
