@@ -55,7 +55,7 @@ class _Table:
     """The least costs of running a device if a given number of pieces may still start.
 
     `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
-    `step` begins. `off[step][left]` is the same cost if no piece is running then.
+    `step` begins. `off[step][left]` is the least cost if no piece is running then.
     """
 
     off: Sequence[Sequence[float]]

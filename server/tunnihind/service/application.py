@@ -169,9 +169,7 @@ def _about(
             version=__version__,
             instance_id=identity(instance_id, market),
             zone=market.code,
-            zones=[
-                ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets
-            ],
+            zones=zones,
             vat_rate=vat_rate,
             vat_rate_is_chosen=settings.chosen_vat_rate is not None,
             attribution=settings.attribution_text,
