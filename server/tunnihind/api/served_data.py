@@ -70,7 +70,7 @@ class ServedData:
     scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month.
 
     `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
-    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
     only one source of prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a

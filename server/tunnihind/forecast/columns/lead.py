@@ -74,7 +74,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, the rows do not depend on `lag`
+            lag=lag if weather else 0,  # only the columns of weather drivers depend on the issue day
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,

@@ -188,7 +188,8 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `now` and `base` have shape (24,). `axis`, `seen` and `y` have shape (days, 24).
+    `now` (24,) holds the target day's values on the axis, and `axis` (days, 24) the past days' values, which are known
+    where `seen` is true. `y` (days, 24) holds the past prices, and `base` (24,) the mean prices of the last week.
     """
     # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
