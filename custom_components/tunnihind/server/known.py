@@ -13,13 +13,13 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# The prices of the last 49 hours are kept: yesterday and today are at most 49 hours long. A plan needs yesterday's
-# prices if its window began before midnight.
+# The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
+# yesterday's prices if its window began before midnight.
 KEEP_S: Final = 49 * HOUR_S
-# Prices are published only up to the end of the next delivery day. So if a known settled price is this many seconds
-# ahead, the price came from a server with a wrong clock.
+# Prices are published only up to the end of the next delivery day. So if a known settled price is at least this many
+# seconds ahead, the price came from a server with a wrong clock.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
+# A request may be sent up to this many seconds before the pause between requests ends, because the times of polls vary.
 _MARGIN_S: Final = 30
 # The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
 # 49 hours.
@@ -66,8 +66,8 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 class History:
     """Requests the past prices of today and yesterday while some of them are missing.
 
-    The pause between two requests grows from one minute to 15 minutes. `is_missing` is true if past prices of today are
-    still missing after a request.
+    The price of the current period counts as a past price. The pause between two requests grows from one minute to 15
+    minutes. `is_missing` is true if past prices of today are still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
