@@ -78,8 +78,8 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
-        earlier requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
+        Sources whose earlier request is still running are left out. If no source is left, only wait until one of these
+        requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
         corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
         the source that may be asked again first.
         """
