@@ -1,4 +1,4 @@
-"""Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
+"""Copies a database into an empty database, for example from SQLite to PostgreSQL.
 
 One transaction reads the source database, while another fills the target database and compares the two databases. If
 the copying is interrupted, or if a copied row differs from the source, the target stays without rows.

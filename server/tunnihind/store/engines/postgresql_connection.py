@@ -64,7 +64,7 @@ def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[R
 
 
 CHANNEL: Final = "tunnihind_changed"
-"""The channel on which servers announce that the served data have changed."""
+"""The channel on which servers announce changed data."""
 
 _LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 

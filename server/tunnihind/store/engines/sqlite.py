@@ -49,7 +49,7 @@ class Sqlite(System):
     """An SQLite database.
 
     SQLite can't announce changes, so each server checks the database for changes every few seconds. `require_rights`
-    checks nothing. If the server may not write to the file, opening the file or the first write fails.
+    checks nothing, because opening the file or the first write fails if the server may not write to the file.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
@@ -96,7 +96,8 @@ class Sqlite(System):
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        If each renewal of the lease were flushed to the disk, a memory card would wear out.
+        A commit is not flushed to the disk at once, because flushing each renewal of the lease would wear out a memory
+        card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
