@@ -27,9 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
-    `t` is the test statistic. `t` is negative if the forecast's losses are smaller on average. `p` is the
-    two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses of
-    forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
+    `t` is the test statistic. `t` is negative if the forecast's losses are smaller than the benchmark's on average. `p`
+    is the two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses
+    of forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
     """
 
     days: int
