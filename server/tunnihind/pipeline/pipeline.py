@@ -216,7 +216,7 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due, for 1 to `_LONGEST_NAP_S` seconds. If a running task ends, return at once."""
+        """Sleep until a task is due, but for 1 to `_LONGEST_NAP_S` seconds. If a running task ends, return at once."""
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()

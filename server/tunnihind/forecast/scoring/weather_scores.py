@@ -29,8 +29,8 @@ _ISSUED_WITHIN_S: Final = 2 * DAY_S
 forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (1 + WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of
-today that has passed."""
+"""`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
+that has passed."""
 
 
 @dataclass(frozen=True, slots=True)
