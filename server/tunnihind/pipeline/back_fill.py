@@ -224,9 +224,8 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
         if source.back_fill.by == "month":
             _forget_damaged(store, filled_parts_key(source), rows, _month, column="start_ts")
         else:
-            # Rows whose `run_ts` isn't an integer are left out. Their day is unknown, so all days would be marked as
-            # not filled.
-            dated = [cells for cells in rows if isinstance(cells["run_ts"], int)]
+            # The day of a row with a damaged `run_ts` is unknown. All days would be marked as not filled for this row.
+            dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
             _forget_damaged(store, filled_parts_key(source), dated, _day, column="run_ts")
     store.log_damaged()
 
@@ -242,10 +241,14 @@ def _forget_damaged(
     if not instants:
         return
     kept: dict[str, int] = {}
-    if all(isinstance(instant, int) and instant in _HOURS for instant in instants):
+    if all(map(_is_instant, instants)):
         lost = {part_of(instant) for instant in instants}
         kept = {part: at for part, at in filled(store.state, key).items() if part not in lost}
     store.state.write(key, kept)
+
+
+def _is_instant(cell: object) -> bool:
+    return isinstance(cell, int) and cell in _HOURS
 
 
 def _day(ts: int) -> str:
