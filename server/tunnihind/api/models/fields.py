@@ -16,7 +16,10 @@ def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field that contains the start of a period. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
+    """Describe a field that contains the start of a period in unix seconds.
+
+    The example is `later_s` seconds after `HOUR_EXAMPLE`.
+    """
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 
