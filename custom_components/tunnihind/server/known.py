@@ -66,8 +66,8 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 class History:
     """Requests the past prices of today and yesterday while some of them are missing.
 
-    The price of the current period counts as a past price. The pause between two requests grows from one minute to 15
-    minutes. `is_missing` is true if past prices of today are still missing after a request.
+    The pause between two requests grows from one minute to 15 minutes. `is_missing` is true if past prices of today are
+    still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
@@ -91,7 +91,9 @@ class History:
         No request is sent while no settled price is known, or during the pause after an earlier request.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
-        if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
+        # At one in the morning, the current period may have no price yet, although all past prices are known.
+        past = now - now % known.step_s
+        if known.settled and not _knows(known, yesterday.start, past) and (self._attempts == 0 or self.is_due(now)):
             self._asked_at = now
             self._attempts += 1
             try:
@@ -100,10 +102,10 @@ class History:
                 LOGGER.debug("the server did not send the prices of past hours: %s", error)
             else:
                 known = with_settled(known, settled, now)
-        if not known.settled or _knows(known, yesterday.start, now):
+        if not known.settled or _knows(known, yesterday.start, past):
             self.forget()
         else:
-            self.is_missing = not _knows(known, today.start, now)
+            self.is_missing = not _knows(known, today.start, past)
         return known
 
 

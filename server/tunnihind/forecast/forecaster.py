@@ -83,9 +83,10 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast from the next hour to 7 delivery days past today, or past the newest settled day if that is later.
+        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
 
-        If no price of the forecast zone is known for the last 7 days, return None.
+        The forecast begins with the next hour. If no price of the forecast zone is known for the last 7 days, return
+        None.
         """
         task = self._task(known)
         if task is None:
@@ -142,7 +143,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the model's forecasts of the last `DAYS` settled days, without the correction by `median_error`."""
+        """Return the forecasts of the `DAYS` days up to the newest settled day, before `median_error` moves them."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -162,7 +163,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """For each of the 7 days past the newest day with all prices known, return p10, p50 and p90, shape (3, 24)."""
+        """For each of the 7 days past the newest settled day, return p10, p50 and p90 in EUR/MWh, shape (3, 24)."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -192,7 +193,7 @@ class TieredForecaster:
         return by_day
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
+        """Return p10, p50 and p90 of the forecast by `LastWeeksMean` in EUR/MWh, shape (3, hours)."""
         run = LastWeeksMean(self.market).forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
@@ -201,8 +202,8 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        On each side of p50, an appended interval is at least as wide as the model's intervals of the last 24 hours on
-        average, unless the price limits cut it.
+        On each side of p50, an appended interval is at least as wide as the mean of the model's last 24 intervals,
+        unless the price limits cut it.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -78,10 +78,10 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
-        earlier requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
-        corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
-        the source that may be asked again first.
+        Sources whose earlier request is still running are left out. If no source is left, only wait until one of these
+        requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new, corrected and
+        unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of the source
+        that may be asked again first.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

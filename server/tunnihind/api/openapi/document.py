@@ -35,7 +35,7 @@ def description_words(settings: Settings, say: Callable[[str], str] = str) -> Ma
 
 
 def vat_text(rate: float) -> str:
-    """Write a VAT rate as a percentage, such as `22%`."""
+    """Write a VAT rate (a fraction) as a percentage, such as `22%`."""
     return f"{rate * 100:.4g}%"
 
 

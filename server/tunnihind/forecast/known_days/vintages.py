@@ -145,7 +145,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write the forecasts of one issue instant to `board`."""
+    """Write forecasts that were issued together to `board`."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)

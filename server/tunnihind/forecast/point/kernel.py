@@ -79,7 +79,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of a group's hourly columns that the kernel regression uses.
 
-    From the neighbours' columns, only the hourly prices of the first and the last zone are used (see
+    From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
     `Market.neighbours`).
     """
     if group == OWN:

@@ -1,7 +1,7 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 The coefficients of the slope's predictors are learnt by ridge regression from past days: from their quarter-hour prices
-and the forecasts issued for them. The ridge regression keeps the coefficients near `PRIOR_SHARES`, which fitted the
+and their replayed forecasts. The ridge regression keeps the coefficients near `PRIOR_SHARES`, which fitted the
 prices well at the end of 2025. Slopes are price changes per hour, in units of `scale`.
 """
 
@@ -43,8 +43,8 @@ Weights are proportional to `scale`, because an error in units of `scale` costs 
 class IssuedHours:
     """The model's replayed forecasts of past days, before `median_error` moves them.
 
-    `p50` (7, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If there is no forecast for an hour,
-    its p50 is NaN.
+    `p50` (7, days, 24) holds the forecasts at leads 1 to 7 in EUR/MWh, from the day `first` on. If there is no forecast
+    for an hour, its p50 is NaN.
     """
 
     first: date
