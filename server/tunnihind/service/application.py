@@ -46,9 +46,9 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The data and functions from which the server makes the answers about one zone.
 
-    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
-    `/api/v1/accuracy`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true for the
-    month. `page_context` returns data that only the pages show.
+    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table at
+    `/api/v1/accuracy?format=csv`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true
+    for the month. `page_context` returns data that only the pages show.
     """
 
     snapshot: Snapshot
@@ -157,7 +157,7 @@ def identity(instance_id: str, market: Market) -> str:
 def _about(
     server: Settings, snapshot: Snapshot, instance_id: str, mode: Mode, clock: Clock
 ) -> Callable[[Coding], Representation]:
-    """Return a function that encodes `/api/about` with the present VAT rate and the scale of the newest prices."""
+    """Return a function that makes the answer to `/api/about`, with the present VAT rate and price scale."""
     settings = snapshot.settings
     market = settings.market
     zones = [ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets]

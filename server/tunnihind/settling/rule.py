@@ -21,7 +21,7 @@ _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """A source may have to repeat its prices for this many seconds if they differ from another source's prices. A claim is
-not credible if its source's last answer is at least this many seconds older than another source's last answer."""
+not credible if its last answer is at least this many seconds older than another claim's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
@@ -241,8 +241,8 @@ def _ruling(
 ) -> Ruling:
     """Return a ruling that settles the prices of the claim `accepted`.
 
-    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or else with `settled`,
-    are held back. If both are None, all claims are held back.
+    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or with `settled` if
+    `accepted` is None, are held back. If both are None, all claims are held back.
     """
     final = accepted or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}

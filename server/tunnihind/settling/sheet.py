@@ -1,7 +1,7 @@
-"""Checks a single sheet. Prices are used only if they are complete and possible.
+"""Checks a single sheet. All functions are pure.
 
-Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
-are pure.
+Prices are used only if they are complete and possible, because some answers with HTTP status 200 have contained only
+half a day, two prices for one quarter, or zeros.
 """
 
 import math
