@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc
+from tunnihind.market import HOUR_S, QUARTER_S, STEPS, Limits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
@@ -83,9 +83,12 @@ def _impossible(quotes: Iterable[Quote], limits: Limits) -> Held | None:
 
 
 def _off_grid(sheet: DaySheet) -> Held | None:
+    if sheet.step_s not in STEPS:
+        return Held(Reason.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
-        if ts % QUARTER_S:
-            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of a quarter")
+        if ts % sheet.step_s:
+            unit = "a quarter" if sheet.step_s == QUARTER_S else "an hour"
+            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
         if not day_start(sheet.day) <= ts < day_end(sheet.day):
             return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
     return None
