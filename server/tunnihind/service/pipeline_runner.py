@@ -189,8 +189,8 @@ class PipelineRunner:
     async def _stop(self) -> None:
         if self._work is not None:
             self._work.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._work
+            # If an error has ended the pipeline, the error is already in the log.
+            await asyncio.gather(self._work, return_exceptions=True)
             self._work = None
 
     def _warn_once(self, about: str, text: str) -> None:
