@@ -1,4 +1,4 @@
-"""Functions that several actions use."""
+"""Reads the fields that several actions have in common, and makes the common parts of their answers."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -144,8 +144,8 @@ def _table(
 ) -> _Table:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, and allows one piece fewer. If any number of pieces or
-    no piece is allowed, `then` is None.
+    `then` is the table that applies after a piece has started, and allows one piece fewer. `then` is None if the number
+    of pieces is unlimited, or if no further piece may start.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step

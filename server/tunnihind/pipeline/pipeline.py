@@ -375,7 +375,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record whether a source had the data of a day of its history.
+        """Record whether a source had archived forecasts of a day.
 
         If the back-fill pauses or ends, or if exactly `MIN_ISSUE_DAYS` days are stored now, make new forecasts due by
         recording `now` under `COVARIATES_FILLED_KEY`.

@@ -230,8 +230,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
-    created the file, usually everybody could read it. SQLite gives its log files the permissions of the database file.
+    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. SQLite itself
+    would usually create a file that everybody can read. It gives its log files the permissions of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
