@@ -1,4 +1,4 @@
-"""The data from which the API's answers are made, as read from the store."""
+"""The data from which the API's answers are made, except the prices of a month and the table of scores."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ class ServedData:
     scores over the last 7, 30 and 90 delivery days. `months` contains the forecasts' scores by month.
 
     `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
-    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
     only one source of prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
@@ -107,7 +107,7 @@ class ServedData:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
         The four prices divide the settled hourly prices from 30 days ago on, except negative prices, into five groups
-        of equal size. If fewer than two of these prices are zero or higher, the scale is empty.
+        of equal size. If fewer than two of these settled prices are zero or higher, the scale is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -120,8 +120,8 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices of this many past days are listed, because the pipeline usually requests the prices
-of these days again."""
+"""Held-back and unconfirmed prices are listed from this many days ago on, because the pipeline usually requests the
+prices of these days again."""
 
 HISTORY_S: Final = 15 * DAY_S
 """Runs made in this many past seconds are read, because answers contain up to 14 days of past forecasts."""
@@ -135,7 +135,7 @@ the clock of their server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read a market's data as of `now` (unix seconds). Raises StoreError."""
+    """Read the data for a market's answers at `now` (unix seconds). Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S

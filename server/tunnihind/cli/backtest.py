@@ -55,9 +55,15 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     type=click.DateTime(formats=["%H:%M"]),
     default=f"{ISSUE_AT:%H:%M}",
     show_default=True,
-    help="Time of each issue, UTC.",
+    help="Time of day at which each forecast is issued, UTC.",
 )
-@option("horizon-days", type=click.IntRange(1, LEADS), default=LEADS, show_default=True)
+@option(
+    "horizon-days",
+    type=click.IntRange(1, LEADS),
+    default=LEADS,
+    show_default=True,
+    help="Score forecasts up to this many days ahead.",
+)
 @option(
     "resolution",
     type=click.Choice(list(RESOLUTIONS)),

@@ -23,7 +23,7 @@ from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS
 _SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
 _TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
 _LEGEND: Final = (
-    "naive: MAE of the price one week earlier; skill: the part of it that the model saves;\n"
+    "naive: MAE of the price one week earlier; skill: the part of naive that the model saves;\n"
     "cover, below, above: share of prices inside, below, above p10 to p90"
 )
 _TEST_LEGEND: Final = (
@@ -38,7 +38,7 @@ _NAIVE_PLANS: Final = ("last week", "7-day mean")
 _BOILER: Final = ("boiler", "last week", "ideal")
 _DECISION_LEGEND: Final = (
     "share of the ideal saving that the cheapest hours of a delivery day by p50 catch;\n"
-    "plans may be split, the earliest of equal hours come first, days were unpublished at issue;\n"
+    "plans may be split, the earliest of equal hours come first, prices were unpublished at issue;\n"
     "ideal: with perfect foresight; savings are against the day's mean price;\n"
     f"last week, 7-day mean: {WEEK_PLAN_HOURS} h by these prices; week: {WEEK_PLAN_HOURS} h in the coming seven days;\n"
     f"boiler: EUR a year without VAT that {BOILER_KW} kW save in {BOILER_HOURS} h a day"

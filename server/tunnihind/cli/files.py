@@ -71,7 +71,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
     click.echo(f"  skipped: {found.values - added} already known, {found.empty_cells} empty cells")
     if found.late:
-        click.echo(f"  kept, but not as forecasts: {found.late} values issued after their hour")
+        click.echo(f"  kept, but not as forecasts: {found.late} values issued after their hour had begun")
     if unknown := unknown_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 

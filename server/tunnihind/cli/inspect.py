@@ -160,11 +160,11 @@ def _covariates(status: Status) -> str:
 
 
 def _history(filled: BackFillProgress, status: Status) -> str:
-    text = f"weather of {filled.done} of {filled.total} days is here"
+    text = f"weather of {filled.done} of {filled.total} days is stored"
     if filled.lacking:
-        text += f", that of {filled.lacking} can't be had"
+        text += f"; {filled.lacking} days are not available"
     if filled.goes_on_at > status.now:
-        text += f"; the rest goes on at {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
+        text += f"; more days follow from {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time on"
     return text
 
 
@@ -174,14 +174,15 @@ def _weather(scores: VariableScores) -> str:
     days = max(one.days for one in scores.by_days_ahead)
     return (
         f"{scores.variable}, {first} to {last} days ahead: correlation (error, {scores.unit}) {by_lead}; "
-        f"{days} days against the newest forecast"
+        f"{days} days compared with the newest forecast"
     )
 
 
 def _pipeline(status: Status) -> str:
     if status.pipeline is None:
         return "not running"
-    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {_age(status.pipeline.beat_ts, status.now)}"
+    seen = _age(status.pipeline.beat_ts, status.now)
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, last seen {seen}"
 
 
 @click.command()

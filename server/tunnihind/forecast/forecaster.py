@@ -83,9 +83,10 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast from the next hour to 7 delivery days past today, or past the newest settled day if that is later.
+        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
 
-        If no price of the forecast zone is known for the last 7 days, return None.
+        The forecast begins with the next hour. If no price of the forecast zone is known for the last 7 days, return
+        None.
         """
         data = self._forecast_data(known)
         if data is None:
@@ -145,7 +146,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _replayed_forecasts(self, data: _ForecastData) -> ReplayedForecasts:
-        """Return the model's forecasts of the last `LEARNT_DAYS` settled days, before `median_error` moves them."""
+        """Return forecasts of the `LEARNT_DAYS` days up to the newest settled day, before `median_error` moves them."""
         replayed = self._replayer.replay_up_to(data.columns, data.era_row, data.days.newest, _ALL_LEADS)
         first = max(data.days.newest + 1 - LEARNT_DAYS, 0)
         return ReplayedForecasts(data.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -165,7 +166,7 @@ class TieredForecaster:
         return _ForecastData(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _percentiles_ahead(self, data: _ForecastData) -> dict[date, Floats]:
-        """For each of the 7 days past the newest day with all prices known, return p10, p50 and p90, shape (3, 24)."""
+        """For each of the 7 days past the newest settled day, return p10, p50 and p90 in EUR/MWh, shape (3, 24)."""
         days = data.days
         replayed = self._replayer.replay_up_to(data.columns, data.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, data.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -195,7 +196,7 @@ class TieredForecaster:
         return by_day
 
     def _last_weeks_percentiles(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
+        """Return p10, p50 and p90 of the forecast by `LastWeeksMean` in EUR/MWh, shape (3, hours)."""
         run = LastWeeksMean(self.market).forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
@@ -204,8 +205,8 @@ class TieredForecaster:
     def _extended_percentiles(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        On each side of p50, an appended interval is at least as wide as the model's intervals of the last 24 hours on
-        average, unless the price limits cut it.
+        On each side of p50, an appended interval is at least as wide as the mean of the model's last 24 intervals,
+        unless the price limits cut it.
         """
         rest = self._last_weeks_percentiles(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -21,7 +21,8 @@ type Instants = NDArray[np.int64]
 _WEATHER_RUNS_THAT_COUNT: Final = 4
 """For each covariate, `weather_runs_in_use` looks at this many of the newest weather runs.
 
-A day has four weather runs. The weather runs of 00 and 12 UTC reach further ahead than the other two.
+A day has four weather runs. Those of 00 and 12 UTC reach further ahead than the other two, so an older weather run may
+be in use beside the newest.
 """
 
 

@@ -163,7 +163,7 @@ class Scenarios:
     def goes_with(self, hours: Run) -> bool:
         """Return whether these paths and the run of hours `hours` have the same issue, zone, hours and percentiles.
 
-        The percentiles may differ by rounding.
+        The percentiles may differ by up to 0.01 EUR/MWh.
         """
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False

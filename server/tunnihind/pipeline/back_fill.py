@@ -23,18 +23,18 @@ from tunnihind.store.store import Store
 YEARS_FILLED_KEY: Final = "years of prices filled"
 
 FORECAST_WANTED_KEY: Final = "covariates filled up"
-"""The key under which the table `state` records when the back-fill last requested a new forecast."""
+"""The key under which the table `state` records when the back-fill last made new price forecasts due."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. If the server was stopped for longer,
-ordinary requests for prices do not reach back far enough to close the gap."""
+"""A year that was filled before its end is filled again after this many seconds, because after a longer stop of the
+server, ordinary requests for prices can't close the gap."""
 
 _MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
 because only the back-fill fetches forecasts that the server has missed."""
 
 _PART_DAYS: Final = 31
-"""A request for a year's prices covers at most this many days. The prices of these days in four zones briefly take
+"""A year's prices are requested in parts of at most this many days. The prices of a part in four zones briefly take
 25 MB of memory. The prices of a whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
@@ -224,8 +224,8 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
         if source.back_fill.by == "month":
             _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:
-            # The day of a row without a sound `run_ts` is unknown, so the back-fill would request all days again.
-            dated = [cells for cells in rows if isinstance(cells["run_ts"], int)]
+            # The day of a row with a damaged `run_ts` is unknown. All days would be marked as not filled for this row.
+            dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
             _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
     store.log_damaged()
 
@@ -241,10 +241,14 @@ def _forget_damaged_parts(
     if not instants:
         return
     kept: dict[str, int] = {}
-    if all(isinstance(instant, int) and instant in _HOURS for instant in instants):
+    if all(map(_is_instant, instants)):
         lost = {part_of(instant) for instant in instants}
         kept = {part: at for part, at in filled_parts(store.state, key).items() if part not in lost}
     store.state.write(key, kept)
+
+
+def _is_instant(cell: object) -> bool:
+    return isinstance(cell, int) and cell in _HOURS
 
 
 def _day_key(ts: int) -> str:

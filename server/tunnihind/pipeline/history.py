@@ -1,4 +1,4 @@
-"""Keeps the history for forecasts in memory until prices or covariates change."""
+"""Keeps the history for forecasts in memory until prices or covariates change, or another history is needed."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -28,8 +28,8 @@ _LOG: Final = logging.getLogger(__name__)
 _FORMAT: Final = 1
 """Increase this number with every change of the files' format or content."""
 MAX_FILES: Final = 12
-"""At most this many files are kept. The least recently used files are deleted first. A server uses about ten: two
-`Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
+"""A folder keeps at most this many files. The least recently used files are deleted first. A zone's model uses about
+ten: two `Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
 BYTES_LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 

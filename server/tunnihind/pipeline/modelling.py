@@ -112,7 +112,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
         if newest is None:
             raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
-            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that"
+            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that day"
         )
     return runs
 
@@ -203,7 +203,7 @@ def _prices_since(store: Store, as_of: int, zone: Zone, since: int) -> PriceHist
 def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
     """Score each issue day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
-    Runs issued more than 14 weeks before the newest scored run are not scored again.
+    Runs issued more than 14 weeks before the issue day of the newest stored scores are not scored again.
     """
     newest = store.scores.newest_issue_day(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
@@ -274,7 +274,10 @@ class ProcessModeller:
     async def _call_in_process[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """End the other worker's process to free its memory, and call `work` in the process of `worker`."""
+        """End the other worker's process to free its memory, and call `work` in the process of `worker`.
+
+        By default, call `work` in the process of the hourly runs.
+        """
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
@@ -298,8 +301,8 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. Each task opens the store again, but shares this log, so that each
-damaged row is logged only once."""
+"""The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
+log, so that each damaged row is logged only once."""
 
 
 def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

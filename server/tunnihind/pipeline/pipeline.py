@@ -66,14 +66,13 @@ _LONGEST_NAP_S: Final = 10.0
 store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait at most this many seconds for a covariate source, because the forecast is better with the source's
-answer."""
+"""Other tasks wait for a covariate source, because its answer improves the forecast, but at most this many seconds."""
 
 
 _MAX_BAD_ANSWERS: Final = 3
 _FIRST_RETRY_PAUSE_S: Final = 15 * 60
 """After the first failed request for a day of the history, the day is put off for this many seconds. Each further
-failure of the day makes the pause four times as long, up to 24 hours."""
+failure makes the pause four times as long, up to 24 hours."""
 
 
 class Pipeline:
@@ -149,7 +148,7 @@ class Pipeline:
     async def step(self, without: Collection[TaskKind] = frozenset()) -> bool:
         """Begin the first due task whose kind is not in `without`, and return True.
 
-        If no task is due, or if the store can't be read, return False.
+        If no such task is due, or if the store can't be read, return False.
         """
         self.steps += 1
         now = self._now()
@@ -178,7 +177,7 @@ class Pipeline:
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, record the price sources, and delete the health and witnesses of other sources."""
+        """Once after each start, record the price sources, and delete the health and witnesses of unused sources."""
         if not self._has_forgotten_others:
             # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
@@ -217,7 +216,7 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _sleep_until_due(self) -> None:
-        """Sleep until a task is due or a running task has ended, but at most for `_LONGEST_NAP_S` seconds."""
+        """Sleep until a task is due, but for 1 to `_LONGEST_NAP_S` seconds. If a running task ends, return at once."""
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
@@ -327,7 +326,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # Without an error, the task counts as done until new data arrive or the next full hour begins.
+            # The error is not raised, so the task counts as done until new data arrive or the next full hour begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -378,7 +377,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record whether a source had the data of a day of its history.
+        """Record whether a source had archived forecasts of a day.
 
         If the back-fill pauses or ends, or if exactly `MIN_ISSUE_DAYS` days are stored now, make new forecasts due by
         recording `now` under `FORECAST_WANTED_KEY`.

@@ -78,10 +78,10 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
-        earlier requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
-        corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
-        the source that may be asked again first.
+        Sources whose earlier request is still running are left out. If no source is left, only wait until one of these
+        requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new, corrected and
+        unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of the source
+        that may be asked again first.
         """
         round_ = _IngestRound(*await asyncio.to_thread(self._settler.days_to_request, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -116,7 +116,7 @@ class PriceIngest:
         def ended(_: _Question) -> None:
             del self._asking[source.name]
             if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
-                _LOG.error("%s's late answer could not be kept: %s", source.name, error)
+                _LOG.error("%s's late answer could not be stored: %s", source.name, error)
 
         question.add_done_callback(ended)
         return question

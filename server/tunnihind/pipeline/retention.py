@@ -7,7 +7,7 @@ Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago ar
 
 - the forecast that was issued last on each day
 - the last forecast before each gate closure, because a price forecast may have used it
-- the last forecast up to `issue_instant`, because price forecasts of past days use the data known at this instant
+- the last forecast up to each day's `issue_instant`, because price forecasts of past days use the data known then
 - forecasts from a weather run of 00 UTC, because the price model is trained on them
 
 The back-fill stores no forecast of a covariate that `thin` would delete.

@@ -33,7 +33,7 @@ _LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
 """A pause that a source asks for (Retry-After) lasts at most this many seconds."""
 MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
-"""During the publication watch, such a pause lasts at most this many seconds."""
+"""If a source asks for a pause during the publication watch, the pause lasts at most this many seconds."""
 
 CORRECTION_DAYS: Final = 2
 """Requests for prices usually also cover this many past days, because the sources may correct their prices."""
@@ -89,7 +89,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """When to request a covariate source, and the missing months or days of its history."""
+    """When to send requests to a covariate source, and the missing months or days of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
@@ -127,7 +127,7 @@ class Situation:
     held_days: tuple[date, ...] = ()
     """The held-back delivery days that need a request of their own, oldest first."""
     missing_years: tuple[int, ...] = ()
-    """The years with missing prices, newest first."""
+    """The years whose prices are to be fetched, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     """The needs of each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
@@ -193,8 +193,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. A pause that begins before the watch ends at the watch's start at the latest, or after 15
-    minutes if that is later.
+    lasts 15 minutes at most. If a pause begins earlier, it ends at the start of the watch at the latest, or after
+    15 minutes if that is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -206,10 +206,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    By default, a request for prices covers the days from two days ago to tomorrow. If prices of the last
-    `CATCH_UP_DAYS` days are missing, the request begins no later than the first missing day. If only tomorrow's prices
-    are missing during the publication watch, the request begins with yesterday, because the settled prices of yesterday
-    and today show whether an answer is wrong.
+    By default, a request for prices covers the days from two days ago to tomorrow. If the day after
+    `Situation.settled_through` is earlier, the request begins with that day. If `settled_through` is None, the request
+    begins `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing during the publication watch, the request
+    begins with yesterday, because the settled prices of yesterday and today show whether an answer is wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:

@@ -100,8 +100,8 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     """Return the days in `held` that need a separate request, oldest first.
 
-    Ordinary requests for prices cover the last `CORRECTION_DAYS` days. Days that are more than `HELD_DAYS` days old are
-    not requested again.
+    Days from `CORRECTION_DAYS` days ago on don't, because ordinary requests for prices cover them. Days that are more
+    than `HELD_DAYS` days old are not requested again.
     """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

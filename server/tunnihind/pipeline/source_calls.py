@@ -62,7 +62,7 @@ class SourceCaller:
         # `_failing` is only in memory, so that after a restart the log shows the cause of a failure again.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
-        _LOG.log(level, "%s; it will be asked again%s", error, advice)
+        _LOG.log(level, "%s; the source will be asked again%s", error, advice)
 
     def _now(self) -> int:
         return int(self._clock.now())

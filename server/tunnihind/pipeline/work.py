@@ -104,7 +104,7 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Collect garbage. With the GNU C library, also return free memory to the system.
 
-    Otherwise, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
+    By itself, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
     third of the process's memory.
     """
     gc.collect()
@@ -115,8 +115,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the garbage collector would free nothing, but would slow down the reading
-    of stored rows.
+    The garbage collector would free little during a call, but would slow down the reading of stored rows, so garbage
+    is collected only after each call.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -27,7 +27,7 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """The niceness of the process that makes forecasts. The server's answers to requests have a higher priority."""
 _IDLE_S: Final = 5.0
-"""The process ends after this many seconds without work. The next call usually comes an hour later."""
+"""The process ends after this many seconds without work, because the next call usually comes only an hour later."""
 _LIMIT_S: Final = 15 * 60.0
 """The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
@@ -150,7 +150,10 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record, unless an equal message was logged before, because each new process repeats messages."""
+        """Log a record, unless an equal message came before, because each new process repeats messages.
+
+        Only the first `_MAX_LOGGED` different messages are remembered.
+        """
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):

@@ -103,7 +103,7 @@ def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[s
             yield f"the prices of {zone.upper()} for {day} would be held back: {held.detail}"
         elif sheet.step_s != market_time_unit(day):
             minutes, expected = sheet.step_s // 60, market_time_unit(day) // 60
-            yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
+            yield f"the prices of {zone.upper()} for {day} are for {minutes} minutes each, not for {expected}"
 
 
 async def _forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
@@ -134,9 +134,9 @@ def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) 
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
-        return "no values", ("there is no value in it",)
+        return "no values", ("the answer has no known value",)
     reach = f"{len(series)} series until {market.local(until):%Y-%m-%d %H:%M %Z}"
-    return reach, () if until > least_until else ("it ends before now",)
+    return reach, () if until > least_until else ("the values end before now",)
 
 
 def _known_until(series: IssuedSeries) -> int | None:

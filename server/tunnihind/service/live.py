@@ -1,4 +1,4 @@
-"""Starts a live server, a demo server, or a single run of the pipeline."""
+"""Starts a live server or a demo server, or does the pipeline's due tasks once."""
 
 import asyncio
 import logging
@@ -74,7 +74,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 async def serve_demo(settings: Settings, progress: Progress) -> None:
     """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
-    The demo's store is deleted at the end, so that simulated prices never mix with real prices.
+    The demo has its own store, which is deleted at the end, so that simulated prices never mix with real prices.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:
@@ -94,7 +94,10 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
-    """Do the pipeline's due tasks, and return the result of `Pipeline.catch_up`. Raises SettingsError, StoreError."""
+    """Do the pipeline's due tasks, and return whether they succeeded (see `Pipeline.catch_up`).
+
+    Raises SettingsError, StoreError.
+    """
     clock = SystemClock()
     with Store(settings.store_url) as store:
         lease = store.lease_guarding_writes()
@@ -144,7 +147,7 @@ async def _simulate(
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Scenarios are not stored, because only the newest run's scenarios are served.
+            # The scenarios of these runs are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.store_changed()
     await pipeline.run(updater.store_changed)

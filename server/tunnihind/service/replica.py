@@ -35,7 +35,7 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
-            _LOG.info("serving the data of the database without a pipeline")
+            _LOG.info("serving the data in the database; another server has to fetch new data")
             await until_stopped(stopping)
 
 

@@ -1,4 +1,4 @@
-"""Updates the served data and the pages' data when the store changes."""
+"""Updates the served data and the pages' data when the store or the hour changes."""
 
 import asyncio
 import logging
@@ -30,8 +30,8 @@ LOOK_AGAIN_S: Final = 5.0
 import."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. A standby database
-announces no changes, and a connection pooler may not pass announcements on."""
+"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. Perhaps it never
+will, because a standby database announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
@@ -162,9 +162,9 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
-        If the served data are unchanged, return None in place of `ServedData`. The sources' states are read each time,
-        because they may change while the `_StoreState` stays the same. If `_is_of_old_copy` is true, return the state
-        and the `PageContext` in memory, and None in place of `ServedData`.
+        If the served data are unchanged, return None in place of `ServedData`. If `_is_of_old_copy` returns true,
+        return the state and the `PageContext` in memory, and None in place of `ServedData`. Otherwise, the sources'
+        states are always read, because they may change while the `_StoreState` stays the same.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():

@@ -18,8 +18,8 @@ _FEW: Final = 4
 _EXPLAINED: Final = 0.9
 """A shift must explain this share of the differing prices, less the prices that it moved in from another day."""
 _SMALL_EUR_MWH: Final = 5.0
-"""A factor is computed only where `theirs` is at least this far from zero, because the ratios of small prices are
-inexact."""
+"""The factor is computed only from pairs whose `theirs` is at least this far from zero, because the ratios of small
+prices are inexact."""
 
 
 class PricePair(NamedTuple):
@@ -48,7 +48,10 @@ class DayPrices:
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day. `prices` lists all hours or all quarters in chronological order."""
+        """Return the prices of a complete day.
+
+        `prices` lists the day's hourly or quarter-hourly prices in chronological order.
+        """
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)

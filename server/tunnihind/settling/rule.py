@@ -21,7 +21,7 @@ _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """A source may have to repeat its prices for this many seconds if they differ from another source's prices. A claim is
-not credible if its source's last answer is at least this many seconds older than another source's last answer."""
+not credible if its last answer is at least this many seconds older than another claim's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
@@ -171,8 +171,10 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         repeated_for_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and repeated_for_s < _SUSPECT_S:
-            difference = _difference_in_words(best.prices, settled.prices, "settled")
-            how = f"two sources say {difference}; it is accepted after six hours"
+            how = (
+                f"two sources say {_difference_in_words(best.prices, settled.prices, 'settled')}; "
+                "the new prices are accepted after six hours"
+            )
             held = {one.source: HeldReason(Reason.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **held})
     return _ruling(claims, settled, best, is_agreed=True)
@@ -241,8 +243,8 @@ def _ruling(
 ) -> Ruling:
     """Return a ruling that settles the prices of the claim `accepted`.
 
-    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or else with `settled`,
-    are held back. If both are None, all claims are held back.
+    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or with `settled` if
+    `accepted` is None, are held back. If both are None, all claims are held back.
     """
     final = accepted or settled
     held = {
@@ -261,7 +263,7 @@ def _held_reason(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay 
     difference = _difference_in_words(one.prices, against.prices, whose)
     is_own = isinstance(against, SettledDay) and one.source in against.unconfirmed_from
     if is_own:
-        taken = "it is accepted after an hour, unless another source contradicts it"
+        taken = "the new prices are accepted after an hour, unless another source contradicts them"
         return HeldReason(Reason.CORRECTION, f"{difference}; {taken}")
     return HeldReason(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours")
 
@@ -272,7 +274,7 @@ def _difference_in_words(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
     if pair is None:
         return "no price that differs"
     looks = mistake_in_words(ours, theirs)
-    than = f"{whose} {'is' if whose == 'settled' else 'says'} {pair.theirs:.2f}"
+    than = f"{'the settled price is' if whose == 'settled' else f'{whose} says'} {pair.theirs:.2f}"
     return f"{pair.ours:.2f} EUR/MWh at {iso_utc(pair.ts)} where {than}" + (f" ({looks})" if looks else "")
 
 

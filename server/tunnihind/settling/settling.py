@@ -48,8 +48,8 @@ class PriceAnswer:
 class SettlingOutcome:
     """The result of settling answers.
 
-    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all of
-    its settled days turned out to be wrong, `wrong_since` is the instant at which the first of these prices was
+    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all
+    settled days that the answers cover were wrong, `wrong_since` is the instant at which the first of these prices was
     settled. Otherwise, `wrong_since` is None.
     """
 
@@ -79,9 +79,9 @@ class PriceSettler:
     def days_to_request(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day to request from the sources. Raises StoreError.
 
-        An answer about two settled days shows whether the source has corrected one day, or is wrong about everything.
         If fewer than two days from `first` to `last` are settled, a settled day just before or just after these days is
-        requested too.
+        requested too, because an answer about two settled days shows whether the source has corrected one day, or is
+        wrong about everything. A day counts only if it is settled in every zone that has settled days.
         """
         zones = [set(days) for days in self._settled_days(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -182,7 +182,7 @@ class PriceSettler:
     def _faults_to_record(
         self, faults: Mapping[_Key, HeldReason], first: date, last: date
     ) -> Iterator[tuple[_Key, HeldReason]]:
-        """Yield the faults to record. If a day is already settled completely, leave out its incomplete sheets."""
+        """Yield the faults to record. If all hours of a day are settled, leave out the faults of incomplete sheets."""
         settled = self._settled_days(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}

@@ -1,7 +1,7 @@
-"""Checks a single sheet. Prices are used only if they are complete and possible.
+"""Checks a single sheet. All functions are pure.
 
-Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
-are pure.
+Prices are used only if they are complete and possible, because some answers with HTTP status 200 have contained only
+half a day, two prices for one quarter, or zeros.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, Limits, day_end, day_start, iso_utc
+from tunnihind.market import HOUR_S, QUARTER_S, STEPS, Limits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
@@ -85,9 +85,12 @@ def _impossible_price(quotes: Iterable[Quote], limits: Limits) -> HeldReason | N
 
 
 def _quote_off_grid(sheet: DaySheet) -> HeldReason | None:
+    if sheet.step_s not in STEPS:
+        return HeldReason(Reason.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
-        if ts % QUARTER_S:
-            return HeldReason(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of a quarter")
+        if ts % sheet.step_s:
+            unit = "a quarter" if sheet.step_s == QUARTER_S else "an hour"
+            return HeldReason(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
         if not day_start(sheet.day) <= ts < day_end(sheet.day):
             return HeldReason(Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
     return None

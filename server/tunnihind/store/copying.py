@@ -1,4 +1,4 @@
-"""Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
+"""Copies a database into an empty database, for example from SQLite to PostgreSQL.
 
 One transaction reads the source database, while another fills the target database and compares the two databases. If
 the copying is interrupted, or if a copied row differs from the source, the target stays without rows.
@@ -147,4 +147,6 @@ def _require_empty(target: Database, connection: Connection) -> None:
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count_rows(table, connection):
-            raise StoreError(f"the database {target} holds data already, in {table.name}: name an empty one with --to")
+            raise StoreError(
+                f"the database {target} holds data already, in {table.name}: name an empty database with --to"
+            )

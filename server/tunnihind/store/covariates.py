@@ -56,7 +56,7 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        A forecast is left out if another forecast of the same covariate from the same weather run is stored. If a
+        A forecast is left out if a forecast of the same covariate from the same weather run is already stored. If a
         forecast of the same covariate with the same issue time is stored, the new values other than NaN replace the
         stored values of their hours. All other stored values stay.
         """

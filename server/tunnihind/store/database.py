@@ -39,7 +39,7 @@ class Database:
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """The code that differs between database systems. `replace_by` replaces this object."""
+        """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
@@ -97,8 +97,8 @@ class Database:
     def writing_lease_row(self) -> Iterator[Connection]:
         """Open a short transaction that changes the lease. Raises StoreError.
 
-        On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. The check that `set_commit_check` sets is skipped.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. On SQLite, a power failure may undo the
+        transaction after its commit. The check that `set_commit_check` sets is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -161,7 +161,7 @@ class Database:
 
     @contextmanager
     def _counting_transaction(self, verb: Verb) -> Iterator[None]:
-        """Make sure that the database exists, and count and time the transaction of the `with` block.
+        """Make sure that the database's file can be used, and count and time the transaction of the `with` block.
 
         Turn SQLAlchemy's errors into StoreErrors in plain words.
         """

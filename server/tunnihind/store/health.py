@@ -51,7 +51,7 @@ class HealthBook:
         self.rows = TableRows(table, _HealthRow, row_by_row(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
-        """Record a successful request to a source, and return whether the previous one failed. Raises StoreError."""
+        """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])

@@ -1,6 +1,6 @@
 """Packs strings and arrays of numbers into bytes, and unpacks them.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
+Packed numbers are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
 stored as differences between neighbours, because differences compress better than the numbers themselves.
 """
 
@@ -21,8 +21,8 @@ _LEVEL: Final = 9
 """zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""One of these factors turns the values of most covariates into whole numbers. Most values have at most two decimals or
-are means of four whole numbers."""
+"""One of these factors turns the values of most covariates into whole numbers, because most values have at most two
+decimals or are means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -141,7 +141,7 @@ def _differences[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[W
 def _compress_numbers(numbers: NDArray[Any]) -> bytes:
     """Compress numbers, with the least significant bytes of all numbers first and the most significant bytes last.
 
-    Most numbers have the same most significant byte, and equal bytes side by side compress well.
+    Most numbers have the same most significant byte, so bytes in this order compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 

@@ -96,9 +96,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
         """Store new prices and corrections, and return the numbers of new, corrected and unchanged prices.
 
-        Each transaction stores the prices of at most 400 days. If the server first sees a price after the price's
-        period has begun, the price counts as known from the publication time of its delivery day. A correction counts
-        as known from the instant at which the server first saw the correction. Raises StoreError.
+        Each transaction stores the prices of at most 400 days. `seen_ts` is the instant at which the server first saw
+        the prices. A new price or a correction counts as known from `seen_ts`. If a new price's period had begun by
+        then, the price counts as known from the publication time of its delivery day. Raises StoreError.
         """
         added = AddedCounts()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -155,7 +155,7 @@ class PriceBook:
     ) -> None:
         """Delete a zone's prices that `sources` gave and that the server first saw at `since_ts` or later.
 
-        If `bounds` is given, delete only prices whose periods begin within `bounds` (start, end). Also delete the
+        If `bounds` (start, end) is given, delete only prices whose periods begin in [start, end). Also delete the
         zone's runs made at `since_ts` or later, and all forecasts of past days that may have used the deleted prices.
         `at` is recorded as the instant of the change. Raises StoreError.
         """

@@ -38,7 +38,7 @@ def current_migration(connection: Connection) -> str | None:
         if strangers := sorted(tables - {_VERSION_TABLE}):
             raise SchemaError(
                 f"the database holds tables of another program ({', '.join(strangers[:_MAX_NAMED])}): "
-                "name one of Tunnihind's own with --database-url"
+                "name a database of Tunnihind with --database-url"
             )
         return None
     recorded = _recorded_migrations(connection)
@@ -150,7 +150,8 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
 def upgraded_error(database: Database) -> SchemaError:
     """Return the error for a database that only a newer version of Tunnihind can read."""
     return SchemaError(
-        f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
+        f"the database {database} was upgraded by a newer version of Tunnihind, so this version can't read it: "
+        "update Tunnihind",
         reason="the database was upgraded by a newer version: update this server",
     )
 

@@ -46,7 +46,8 @@ type _Rows = TableRows[_RunRow, _StoredRun]
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
-"""One more than the highest id. A PostgreSQL sequence could give the id of a copied row to a new row."""
+"""One more than the highest id, because a PostgreSQL sequence could give a new row the id of a row that the command
+`copy` has copied."""
 _AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
@@ -54,9 +55,10 @@ _AT_ONCE: Final = 1000
 class RunBook:
     """The stored forecast runs.
 
-    Most runs repeat the forecast of an earlier run, except perhaps in the first hour. Such a run is stored as the id of
-    the earlier run, with the percentiles up to the last difference. The first hour of a run of quarters may differ
-    because a quarter's forecast also depends on the previous hour, which the run does not contain.
+    Most runs repeat the forecast of an earlier run, but the percentiles of the first hour may differ. Such a run is
+    stored with the id of the earlier run, and with only the percentiles up to the last difference. The first hour of a
+    run of quarters may differ because a quarter's forecast also depends on the previous hour, which the run does not
+    contain.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -110,7 +112,7 @@ class RunBook:
         """
         by_zone: dict[str, dict[int, int]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # `superfluous` is called once for each zone, because the zones' forecasts are made one after another.
+            # `superfluous` is called once for each zone, because zones' forecasts are made at different instants.
             columns = table.c.zone, table.c.id, table.c.made_at
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
             for zone, number, made_at in connection.execute(select(*columns).where(is_sound)):
@@ -160,7 +162,7 @@ class _CompleteRun(NamedTuple):
 
 
 def _cells(run: Run, earlier: _CompleteRun | None) -> dict[str, Any]:
-    """Return the values of the row that stores a run. If the run repeats `earlier`, the row has the id of `earlier`."""
+    """Return the values of the row that stores a run. If the run repeats `earlier`, the row's `repeats` is its id."""
     new = None if earlier is None else _count_new_periods(run, earlier.run.repeated_at(run.made_at, run.start_ts))
     percentiles = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, percentiles)
@@ -182,7 +184,7 @@ def _count_new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
     `again` is an earlier run's forecast for the periods of `run`. If `again` is None, or if `run` differs from `again`
-    in anything but the percentiles of the first hour, return None.
+    in anything but the percentiles of the first hour, return None. If no period differs, return 0.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -252,7 +254,7 @@ class _RunRow(StoredRow):
 def _runs_of_rows(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
     """Map the id of each row to its complete run, in the order of `rows`.
 
-    If a row repeats a run that is missing or changed, the row is left out.
+    If the run that a row repeats is missing, is damaged or doesn't fit the row, the row is logged and left out.
     """
     complete = {row.id: row.complete for row in rows if row.complete is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - complete.keys()
@@ -277,7 +279,7 @@ def _repeated_run(row: _StoredRun, complete: Mapping[int, Run], all_rows: _Rows)
 
 
 def _run_conditions(key: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select the runs of a series made from `since_ts` to `as_of`.
+    """Return SQL conditions for a series' runs that were made from `since_ts` on, and up to `as_of` if it is given.
 
     Rows with a damaged `made_at` are never selected.
     """

@@ -40,8 +40,8 @@ _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
 """A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
 the plans."""
 _SHARES: Final = slice(3, 6)
-"""These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
-"""
+"""These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
+two decimals."""
 
 
 class ScoreBook:
@@ -77,7 +77,7 @@ class ScoreBook:
         return found or ()
 
     def scores_by_month(self, zone: Zone) -> ScoresByMonth:
-        """Return the scores of a zone's forecasts by month. Raises StoreError."""
+        """Return a zone's scores by month, or `NO_SCORES_BY_MONTH` if there are none. Raises StoreError."""
         found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
         return found or NO_SCORES_BY_MONTH
 
@@ -178,14 +178,17 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def data_change_count(self) -> int:
-        """Return a number that increases whenever stored prices or covariates change. Raises StoreError."""
+        """Return a number that increases with every change to prices or covariates (`StateBook.data_change_count`).
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             return self._state.data_change_count(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
-        Also delete the zone's forecasts by other models, and the zone's old forecasts. `data_change_count` is the
+        Also delete the zone's forecasts by other models, and too old ones (`_KEPT_S`). `data_change_count` is the
         result of the method of this name before the forecasts were made. If `forecasts` is empty, or if prices or
         covariates have changed since then, nothing is stored or deleted. Raises StoreError.
         """
@@ -247,8 +250,8 @@ def _forecast(row: _ForecastRow) -> Next24Hours:
 def delete_past_forecasts_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
     """Delete the forecasts of past days that were issued at `known_ts` or later.
 
-    Each transaction that adds data known at `known_ts` must call this function. If `zone` is None, the forecasts of all
-    zones are deleted, because a forecast also uses data of other zones.
+    Each transaction that adds data known at `known_ts` must call this function without `zone`, because a forecast may
+    use data of other zones. If `zone` is given, only forecasts of this zone are deleted.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -1,4 +1,4 @@
-"""Stores single facts about the store and the pipeline, such as the identity of the installation."""
+"""Stores single facts, such as the identity of the installation."""
 
 import json
 import time
@@ -43,7 +43,7 @@ class StateBook:
         self.rows = TableRows(table, _FactRow, row_by_row(partial(_fact_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact as the type `shape`. If the fact is missing or damaged, return None. Raises StoreError."""
+        """Return the value of `key` as the type `shape`, or None if it is missing or damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -69,7 +69,10 @@ class StateBook:
         self._database.system.announce(connection)
 
     def version(self) -> int:
-        """Return a number that increases with every change to the served data. Raises StoreError."""
+        """Return a number that increases with every change to the served data, except `last_refresh`.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             return self._count(connection, _VERSION)
 
@@ -124,11 +127,14 @@ class StateBook:
         self._count_up(connection, _KNOWLEDGE)
 
     def covariate_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to covariates."""
+        """Return a number that increases with every change to covariates, except deletions by `CovariateBook.thin`."""
         return self._count(connection, _COVARIATES)
 
     def data_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to prices or covariates."""
+        """Return a number that increases with every change to prices or covariates.
+
+        Deletions by `CovariateBook.thin` don't count.
+        """
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
@@ -169,7 +175,7 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Clients compare counts to notice changes, so no count may occur twice. The unix time in seconds replaces a
+            # Counts are compared to notice changes, so no count may occur twice. The unix time in seconds replaces a
             # damaged count, because this time is higher than any earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)

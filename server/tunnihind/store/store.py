@@ -33,7 +33,10 @@ from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
-    """The database with all stored data. Several threads and processes may use the store at once."""
+    """The database with all stored data.
+
+    Several threads may use a `Store` at once, and several processes may use the same database.
+    """
 
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
@@ -64,8 +67,9 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        `superseded` returns True for the covariate forecasts to leave out. If one of the other covariate forecasts is
-        damaged, all sound ones are returned, even superseded ones. Raises StoreError.
+        If `since_ts` is None, return all of them. `superseded` returns True for the covariate forecasts to leave out.
+        If one of the other covariate forecasts is damaged, all sound ones are returned, even superseded ones. Raises
+        StoreError.
         """
         return Archive(
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
@@ -119,9 +123,9 @@ class Store:
         return [book.rows for book in books]
 
     def log_damaged(self) -> None:
-        """Log the damaged rows of all `tables` except prices and covariates. Raises StoreError.
+        """Log the damaged rows of all `tables` except prices and covariates, which `remove_damaged` logs.
 
-        The methods `remove_damaged` log the damaged rows of prices and covariates.
+        Raises StoreError.
         """
         with self.database.reading() as connection:
             for rows in self.tables():
@@ -131,8 +135,8 @@ class Store:
     def unconfirmed_days(self, first_ts: int, end_ts: int = PERIODS_END_TS) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
-        Only periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices, the result
-        is empty, because no second source could confirm the prices.
+        Only periods that begin in [first_ts, end_ts) count. If the pipeline asks fewer than two sources for prices, the
+        result is empty, because no second source could confirm the prices.
         """
         return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

@@ -22,7 +22,7 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's last prices for a zone's whole delivery day.
 
-    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had the whole day within the price limits,
+    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
     `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
     newest answer is held back, `reason` and `detail` state the reason.
     """
@@ -96,7 +96,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """For each source and each reason, yield a line of text about the source's prices that are held back."""
+    """For each source and each reason, yield a line of text about the source's prices held back for this reason."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)

@@ -228,7 +228,7 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
     await live(pipeline, clock, NOW + 2 * HOUR_S)
     assert (store.runs.newest(HOURS), modeller.asked_at) == (None, [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S])
     assert [said for said in warnings(caplog) if "forecast" in said] == [
-        f"no forecast is made: the newest price is from {ended}, and a forecast reaches 7 delivery days past that"
+        f"no forecast is made: the newest price is from {ended}, and a forecast reaches 7 delivery days past that day"
     ]
     source.quotes = estonian_quotes(TODAY - timedelta(days=30), TODAY)
     await live(pipeline, clock, NOW + 3 * HOUR_S - MINUTE)

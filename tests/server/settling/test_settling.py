@@ -203,7 +203,7 @@ def test_an_import_settles_at_once_and_one_source_alone_never_undoes_it(trial: S
     imported = hourly(trial.store)
     trial.until(at("22:00"), elering=right, entsoe=None)
     assert hourly(trial.store) == imported
-    assert any(one.zone == "ee" and "settled is 40.00" in one.detail for one in trial.held())
+    assert any(one.zone == "ee" and "the settled price is 40.00" in one.detail for one in trial.held())
     trial.until(at("22:15"), entsoe=right)
     assert trial.shows(TOMORROW) == "right", "what both say counts more"
 

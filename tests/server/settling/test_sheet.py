@@ -100,6 +100,17 @@ def test_a_quote_off_the_quarter_grid_is_refused() -> None:
     assert refusal(DAY, quotes) == (Reason.OFF_GRID, "2025-12-15T00:46:00Z is not the start of a quarter")
 
 
+def test_hours_that_begin_off_the_hour_and_half_hours_are_refused() -> None:
+    late = [Quote(quote.ts + QUARTER_S, quote.eur_mwh) for quote in whole_day(DAY, HOUR_S)]
+    halves = [Quote(day_start(DAY) + n * 1800, 40.0 + n) for n in range(48)]
+    for step_s, quotes, detail in (
+        (HOUR_S, late, "2025-12-14T23:15:00Z is not the start of an hour"),
+        (1800, halves, "each price is for 30 minutes"),
+    ):
+        found = checked(DaySheet("source", "ee", DAY, step_s, tuple(quotes)), ESTONIA.limits)
+        assert found == HeldReason(Reason.OFF_GRID, detail)
+
+
 def test_a_quote_of_another_delivery_day_is_refused() -> None:
     # 23:00 UTC is still the 15th in UTC, but the 16th on the market.
     quotes = [*whole_day(DAY, HOUR_S), Quote(day_end(DAY), 50.0)]

@@ -183,7 +183,7 @@ def test_a_target_with_data_is_left_alone(ways: tuple[str, str]) -> None:
     with Store(target) as store:
         store.prices.add(whole_day(DAY), source="other", seen_ts=NOW)
     before = rows_of(target)
-    with pytest.raises(StoreError, match="holds data already, in prices: name an empty one"):
+    with pytest.raises(StoreError, match="holds data already, in prices: name an empty database"):
         copy(source, target, shown)
     assert rows_of(target) == before
 

@@ -187,7 +187,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
         if note is not None:  # also of Alembic, whose notices have the same name in all programs
             connection.execute("CREATE TABLE alembic_version (version_num text)")
             connection.execute("INSERT INTO alembic_version VALUES (%s)", (note,))
-        with pytest.raises(StoreError, match=r"tables of another program \(orders\): name one of Tunnihind's own"):
+        with pytest.raises(StoreError, match=r"tables of another program \(orders\): name a database of Tunnihind"):
             Store(postgresql_url, read_only=read_only)
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
     assert {name for (name,) in tables} - {"alembic_version"} == {"orders"}

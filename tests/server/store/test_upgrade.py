@@ -222,7 +222,7 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
         await updater.refresh()
         assert snapshot.data is before
         assert list(updater.troubles) == ["the database was upgraded by a newer version: update this server"]
-        assert "which this one can't read: update it" in caplog.text
+        assert "so this version can't read it: update Tunnihind" in caplog.text
         # No data is stored that the new version would misread.
         with pytest.raises(SchemaError, match="upgraded by a newer version"):
             writer.runs.add(run(SEEN + 3600))

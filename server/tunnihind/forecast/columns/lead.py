@@ -64,7 +64,7 @@ class LeadColumns:
 
     @classmethod
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the data for forecasts issued on the newest settled day (`lag` 0) or on the day before it (`lag` 1).
+        """Return the data for forecasts issued on the day before the newest settled day (`lag` 1), or later (`lag` 0).
 
         `scale` is computed from the days up to row `scale_row`. If those days are too few, later days are used too.
         """
@@ -74,7 +74,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, the rows do not depend on `lag`
+            lag=lag if weather else 0,  # only the columns of weather drivers depend on the issue day
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_drivers_until(next_day, scale_row)) if next_day else None,
@@ -112,7 +112,7 @@ class LeadColumns:
     def _has_next_day_drivers(self, target: DayRows) -> NDArray[np.bool_]:
         """For each target day, return whether all next-day drivers are known for that day and for the day before.
 
-        If there are no next-day drivers, return False.
+        If there are no next-day drivers, return False for each day.
         """
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
@@ -122,7 +122,7 @@ class LeadColumns:
         return both
 
     def digest_until(self, row: int) -> str:
-        """Return a digest of the prices and drivers from which the rows up to row `row` are computed."""
+        """Return a digest of the prices and drivers from which the input rows of the days up to `row` are computed."""
         if row not in self._digests:
             self._digests[row] = self._digest_until(row)
         return self._digests[row]

@@ -85,9 +85,10 @@ def _next_day_column_name(driver: str) -> str:
 def next_day_columns(
     scale: NextDayScale, drivers: Mapping[str, Floats], prices: PriceState, target: DayRows
 ) -> Columns:
-    """Return the columns of lead 1: linear columns, hinges, squares, products of two drivers, and supply curves.
+    """Return the columns of next-day drivers at lead 1.
 
-    Missing values are 0. Only prices of days before the target day are used.
+    There are linear columns, hinges, squares, products of two drivers, and supply curves. Missing values are 0. Only
+    prices of days before the target day are used.
     """
     z = scale.standardised(drivers)
     columns: Columns = {}
@@ -109,7 +110,7 @@ def next_day_columns(
 
 
 def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return the columns of lead 2, computed from the drivers on the days before the target day.
+    """Return the columns of next-day drivers at lead 2, computed from the drivers on the days before the target day.
 
     For each driver and for the market tightness, there are three columns about the day before the target day: the mean,
     the mean of the evening, and the mean minus the mean of the seven days before that day. Missing values are 0. There
@@ -171,7 +172,8 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
     gives the mean price of the hours of the last 60 days, with more weight for hours with a similar value of `axis`.
     The hourly columns hold this price minus the clock hour's mean price of the last week. The supply curve `CURVE` also
     has a column of daily means. The method is Nadaraya-Watson regression: the weight of a past hour falls with its
-    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential).
+    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential). The clock hour's mean price of
+    the last week also counts, with the weight `_CURVE_PRIOR`.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -187,7 +189,8 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `now` and `base` have shape (24,). `axis`, `seen` and `y` have shape (days, 24).
+    `now` (24,) holds the target day's values on the axis, and `axis` (days, 24) the past days' values, which are known
+    where `seen` is true. `y` (days, 24) holds the past prices, and `base` (24,) the mean prices of the last week.
     """
     # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)

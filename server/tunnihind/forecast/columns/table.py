@@ -61,10 +61,10 @@ class ColumnNames:
 class InputRows:
     """The input rows of one lead, one row for each of n target days.
 
-    Each row holds only data that were known when the forecast of the target day was issued. `x` (n, 24, columns) holds
-    the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
-    `has_next_day_drivers` (n,) is true if there are next-day drivers, and if all of them are known for the target day
-    and for the day before.
+    All prices and covariates in a row were known when the forecast of its target day was issued. `x` (n, 24, columns)
+    holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh
+    scale. `has_next_day_drivers` (n,) is true if there are next-day drivers, and if all of them are known for the
+    target day and for the day before.
     """
 
     names: ColumnNames

@@ -1,17 +1,18 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
-On the scale asinh(x / 80), the residual of a price y is r = y - m, where m is the model's forecast. The volatility is
-V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with the mean over
-all hours, then with the mean over all leads, and smoothed over the clock hours.
+On the scale asinh(price / 80 EUR/MWh), the residual of a price y is r = y - m, where m is the model's forecast. The
+volatility is V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with
+the mean over all hours, then with the mean over all leads, and smoothed over the clock hours.
 
 On the same scale, p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where q10 and q90 are the 10% and 90% quantiles of
-past r / V. A past error has more weight if it is recent, or if the past forecast was similar to the new one (see
-`likeness`). If few errors are known, the interval is wider. The distances of p10 and p90 from m are then changed so
-that they never shrink as the lead grows (see `nondecreasing_by_lead`). The lower bound of p10 is the 1% quantile of the
-last 90 days' prices, or m if m is lower. Finally, `median_error` moves p50 away from m, but not past p10 or p90.
+past r / V, but q10 is at most 0 and q90 at least 0. A past error has more weight if it is recent, if its clock hour is
+near, or if the past forecast was similar to the new one (see `likeness`). If few errors are known, the interval is
+wider. The distances of p10 and p90 from m are then changed so that they never shrink as the lead grows (see
+`nondecreasing_by_lead`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m if m is lower.
+Finally, `median_error` moves p50 away from m, but not past p10 or p90.
 
-The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008).
+The method extends that of `error_quantiles`. The division by V follows normalised conformal prediction (Papadopoulos,
+Gammerman, Vovk 2008).
 """
 
 from typing import Final
@@ -31,7 +32,7 @@ from tunnihind.market import Limits
 _SCALE_EUR_MWH: Final = 80.0
 """Intervals are computed on the scale asinh(price / `_SCALE_EUR_MWH`). The point models use another scale."""
 _HALF_LIFE_DAYS: Final = 180.0
-"""The age, in days, at which an error has half the weight of a new error."""
+"""After this many days, an error has half the weight of a new error."""
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
@@ -43,7 +44,8 @@ _POWER: Final = 0.9
 _SHARED: Final = 0.5
 """The weight of the mean over all hours in the volatility of each hour.
 
-The mean over all leads has the same weight in the volatility of each lead. A mean over more errors varies less.
+The mean over all leads has the same weight in the volatility of each lead. Both means are included because a mean over
+more errors varies less.
 """
 _WIDTH_FACTOR: Final = 1.01
 """Both sides of the interval are multiplied by this factor, because the lower bound of p10 costs some coverage."""
@@ -56,7 +58,10 @@ From `ENOUGH_ERROR_DAYS` days on, widths are not multiplied.
 """
 _MIN_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""If the errors of fewer than `_MIN_DAYS` days are known, each half width is this number of asinh units."""
+"""The distance of p10 and of p90 from p50 if the errors of fewer than `_MIN_DAYS` days are known.
+
+The distance is on the scale asinh(price / `_SCALE_EUR_MWH`).
+"""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
@@ -77,11 +82,11 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
 
 
 def signed_distances(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
+    """Return the signed distances of p10 and p90 from p50 on the scale asinh(price / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the model's forecasts of these
-    prices. `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast
-    whose interval is computed.
+    `actual` (days, 24) holds past prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
+    `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose
+    interval is computed. All three are in EUR/MWh.
     """
     days = CALIBRATION_DAYS + _VOLATILITY_DAYS
     residual = to_asinh(actual[-days:], _SCALE_EUR_MWH) - to_asinh(issued[:, -days:], _SCALE_EUR_MWH)
@@ -102,7 +107,7 @@ def signed_distances(actual: Floats, issued: Floats, p50: Floats) -> tuple[Float
 
 
 def lowest_likely_price(actual: Floats) -> float:
-    """Return the lower bound of p10: the 1% quantile of the last 90 days' prices, EUR/MWh.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This is the lower bound of p10, unless p50 is lower.
 
     `actual` (days, 24) holds the prices up to the newest day that a forecast may use. If no price of the last 90 days
     is known, return minus infinity. Without a lower bound, the errors of expensive hours would make p10 of cheap hours
@@ -115,8 +120,8 @@ def lowest_likely_price(actual: Floats) -> float:
 def percentiles_from_distances(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
-    `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie
-    within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
+    `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(price / 80). The percentiles
+    lie within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
     """
     centre = to_asinh(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]

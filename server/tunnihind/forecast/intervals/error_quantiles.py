@@ -1,9 +1,9 @@
 """Computes intervals from a forecaster's own past errors, by lead and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of past errors to p50 plus the 90% quantile of past errors. If few
-errors are known, fixed values are mixed into these quantiles. The method is split conformal prediction with asymmetric
-sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction beyond exchangeability, Annals of
-Statistics 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of past errors to p50 plus the 90% quantile of past errors. Fixed
+values are mixed into these quantiles, and have more weight if fewer errors are known. The method is split conformal
+prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction beyond
+exchangeability, Annals of Statistics 51(2)).
 """
 
 from typing import Final
@@ -32,8 +32,8 @@ _PRIOR_DAYS: Final = 2.0
 _STALE_GROWTH: Final = 1 / 8
 """At leads above 7, interval widths grow in proportion to this power of lead / 7.
 
-For Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the width at
-lead 7.
+Measured with Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the
+width at lead 7.
 """
 
 
@@ -71,9 +71,9 @@ def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_da
     """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
     Both arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last. Unknown
-    errors (NaN) get weight 0. The weight of an error halves with every `half_life_days` days of its age. `hour_weights`
-    has an odd number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day
-    count as neighbours.
+    errors (NaN) get weight 0. The weight of an error halves every `half_life_days` days. `hour_weights` has an odd
+    number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day count as
+    neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

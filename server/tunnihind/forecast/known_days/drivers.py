@@ -123,9 +123,9 @@ def _members_by_driver(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, 
 def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict[str, Floats32]:
     """Return `near` without the weather covariates that forecasts in MW can replace.
 
-    Forecasts in MW are the better input. For example, if a zone's wind power in MW is known in row `target` and on
-    enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the model doesn't know
-    are left out too.
+    Forecasts in MW are a better input than weather forecasts. For example, if a zone's wind power in MW is known in row
+    `target` and on enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the
+    model doesn't know are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := parse_quantity(name)) is not None}
     measured = {
@@ -309,8 +309,8 @@ def _nominal_gw(part: _Part) -> float:
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
-    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` on `part`. If
-    there is no slope, its values are multiplied by the region's nominal power.
+    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` (forecasts in
+    GW) on `part`. If there is no slope, its values are multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:

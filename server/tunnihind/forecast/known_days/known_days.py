@@ -54,9 +54,9 @@ class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
-    delivery day. `stale_days` is the age in whole days of the newest forecast of the covariates that reach several days
-    ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were initialised.
-    `ignored` holds the names of the covariates that no driver uses.
+    delivery day. `stale_days` is the number of whole days since the newest forecast of the covariates that reach
+    several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were
+    initialised. `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
@@ -82,8 +82,8 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data on a day grid.
 
-        The grid begins on `first`, or on the first day with a known price if that is later. If this day is not before
-        today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
+        The grid begins on `first`, or on the first day with a known price if that is later. If the grid would not begin
+        before today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
         `make_drivers` use the days up to `fit_until`, or more days if those are too few.
         """
         today = delivery_day(known.as_of)
@@ -142,7 +142,7 @@ class _FreshCovariates:
 
     @property
     def stale_days(self) -> int:
-        """The age, in whole days, of the newest forecast of the covariates in `far_names`, or 0 if there are none."""
+        """The whole days since the newest forecast of a covariate in `far_names`, or 0 if there is none."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far_vintages(self) -> Iterator[dict[str, Floats32]]:
@@ -166,8 +166,8 @@ class _FreshCovariates:
     def _vintages(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Floats32]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row must be today's.
 
-        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN. An
-        estimate from the other covariates is better than such an old forecast.
+        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN,
+        because an estimate from the other covariates is better than such an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)

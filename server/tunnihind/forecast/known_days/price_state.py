@@ -31,13 +31,13 @@ def to_asinh(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
 
 
 def to_eur(scaled: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
-    """Convert prices on the asinh scale to EUR/MWh."""
+    """Convert asinh(price / `scale_eur_mwh`) to prices in EUR/MWh."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbouring zone's prices without gaps, and each clock hour's mean price of the last seven days.
+    """A neighbouring zone's prices without gaps, and each clock hour's mean price over the seven days up to each day.
 
     `price` and `week_mean` have shape (days, 24) and are on the asinh scale.
     """

@@ -54,7 +54,7 @@ per ten heating degrees. Weather is converted to GW with the nominal power, unle
 in MW. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile
 counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten
 heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4.
-Only the proportions within a region affect the model.
+Unless a region also has covariates in MW, only the proportions of its figures affect the model.
 """
 
 

@@ -147,7 +147,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: VintageFrame) 
 
 
 def _overwrite_newest(together: Sequence[IssuedSeries], frame: VintageFrame, newest: Floats32) -> None:
-    """Write the forecasts of one issue instant to `newest`."""
+    """Write forecasts that were issued together to `newest`."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)

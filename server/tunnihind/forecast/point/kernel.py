@@ -82,7 +82,7 @@ def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
 def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of a group's hourly columns that the kernel regression uses.
 
-    From the neighbours' columns, only the hourly prices of the first and the last zone are used (see
+    From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
     `Market.neighbours`).
     """
     if group == OWN:

@@ -16,7 +16,7 @@ ENOUGH_PRICE_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model fitted for some leads. A fit must be an immutable dataclass of arrays, numbers and mappings."""
+    """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
 
     def predict(self, lead: int, rows: InputRows) -> Floats:
         """Return the forecasts of the n days in `rows` and other numbers of the model's choice, shape (k, n, 24).
@@ -30,8 +30,8 @@ class Fit(Protocol):
 class LearningModel(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model that was stored
-    and restored must make the same forecasts as before.
+    The model must be a dataclass that `replay.learnt` can convert. A model that was stored and restored must make the
+    same forecasts as before.
     """
 
     fit_type: ClassVar[type[Fit]]

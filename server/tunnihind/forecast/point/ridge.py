@@ -17,7 +17,8 @@ HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
 """The half-life for leads with columns of next-day drivers.
 
-At these leads, prices depend on the columns more steadily over time than at other leads.
+It is longer than `HALF_LIFE_DAYS`, because at these leads the relation between the columns and the price changes more
+slowly.
 """
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)

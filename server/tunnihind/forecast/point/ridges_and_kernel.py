@@ -29,14 +29,14 @@ _FEW_DAYS: Final = 60
 This share shrinks to 0 at `ENOUGH_PRICE_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The weight of the kernel regression in the forecast, by lead."""
+"""The weight of the kernel regression, by lead. The ridge regressions have the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
     """The fitted ridge regressions and the fitted kernel regression of one lead.
 
-    If the last thorough fit had too few days for a kernel regression, or if there was none, `kernel` is None.
+    If no thorough fit has been made yet, or if the last one had too few days with all prices, `kernel` is None.
     """
 
     ridge: RidgeFit
@@ -71,7 +71,7 @@ class RidgesAndKernelFit:
 class _Block:
     """Consecutive days to which a kernel regression can be fitted.
 
-    `rows` has shape (n, inputs), `price` has shape (n, 24), and `error` and `has_next_day` have shape (n,).
+    For n days, `rows` has shape (n, inputs), `price` (n, 24), and `error` and `has_next_day` (n,).
     """
 
     rows: Floats32
@@ -113,7 +113,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_row_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the position of the first row to fit: the first row whose next-day drivers are known.
+        """Return the position of the first row to fit: the first row for which `has_next_day` is true.
 
         If the lead has no columns of next-day drivers, if there is no such row, or if too few rows follow it, return 0.
         """

@@ -21,7 +21,7 @@ MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 LEARNT_DAYS: Final = 250
 """The forecasts of quarters and the scenarios are learnt from about this many past days."""
 _RECENT_DAYS: Final = 70
-"""The number of days in `recent_distance`. Older days would weigh less than a hundredth of the newest day."""
+"""`recent_distance` uses at most this many days, because older days would weigh less than 1% of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The weights of the hour before, the hour itself and the hour after in `recent_distance`."""
@@ -30,17 +30,15 @@ _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 _PRIOR_DAYS: Final = 2.0
 """The prior weighs as much as this many new days. The prior slope is 0, and the prior distance is `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
-"""The prior distance in units of `shape_scale`.
-
-It is about the distance of Estonia's quarters from October to December 2025.
-"""
+"""The prior distance in units of `shape_scale`, about Estonia's `recent_distance` from October to December 2025."""
 _MIN_SCALE_EUR_MWH: Final = 20.0
 
 
 def shape_scale(hours: Floats) -> Floats:
     """Return the unit of each hour's slope and distances, in EUR/MWh: the square root of price² + 20².
 
-    Prices within an hour vary roughly in proportion to the hour's price.
+    The unit grows with the size of the price, because price differences within an hour are roughly proportional
+    to it.
     """
     unit: Floats = np.hypot(hours, _MIN_SCALE_EUR_MWH)
     return unit

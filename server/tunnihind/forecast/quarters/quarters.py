@@ -1,8 +1,7 @@
 """Makes a run of quarters from a run of hours.
 
-On each side of a quarter's median, the width of the interval combines two errors as if they were independent: the error
-of the hour's forecast, and the quarter's distance from the hour's price. In four series of Estonian, Lithuanian and
-Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
+On each side of the median, a quarter's interval combines the width of the hour's interval with the recent distance of
+quarters from the hour's price, as if the two were independent errors.
 """
 
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ def _adjacent_prices(p50: Floats, before: Floats, starts_day: _Mask, is_settled:
 
 @dataclass(frozen=True, slots=True)
 class _DayInputs:
-    """The inputs from which a day's quarters are computed.
+    """The inputs from past days with which a day's quarters are computed.
 
     `slope` (24,) holds the recent slope of each clock hour, and `distance` (24,) the recent distance, both in units of
     `shape_scale`. `coefficients` (3,) holds the coefficients of the slope's predictors.

@@ -1,7 +1,7 @@
 """The shape of a forecast within an hour: the deviation of each quarter from the hour's price.
 
-The shape is a slightly curved line. In Estonia's quarter-hour prices of 2025, a straight line explains four fifths of
-the variance within the hour. The other fifth has no daily pattern.
+The shape is a slightly curved line. No more is predicted, because in Estonia's quarter-hour prices of 2025, a straight
+line explains four fifths of the variance within the hour, and the other fifth has no daily pattern.
 """
 
 from typing import Final
@@ -15,8 +15,8 @@ from tunnihind.forecast.quarters.slope import fill_unknown_changes, slope_predic
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
 """The deviations of the quarters from a straight line, in EUR/MWh, for a bend of 1 EUR/MWh.
 
-The bend is the price change after the hour minus the price change before it. For a parabola, the deviations would be
-±1/32 instead of ±0.05.
+The bend is the price change to the hour after minus the price change from the hour before. For a parabola, the
+deviations would be ±1/32 instead of ±0.05.
 """
 
 

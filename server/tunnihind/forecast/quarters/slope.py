@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 The coefficients of the slope's predictors are learnt by ridge regression from past days: from their quarter-hour prices
-and the forecasts issued for them. The ridge regression keeps the coefficients near `PRIOR_COEFFICIENTS`, which fitted
-the prices well at the end of 2025. Slopes are price changes per hour, in units of `shape_scale`.
+and their replayed forecasts. The ridge regression keeps the coefficients near `PRIOR_COEFFICIENTS`, which fitted the
+prices well at the end of 2025. Slopes are price changes per hour, in units of `shape_scale`.
 """
 
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ Weights are proportional to `shape_scale`, because an error in units of `shape_s
 class ReplayedForecasts:
     """The model's replayed forecasts of past days, before `median_error` moves them.
 
-    `p50` (7, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If there is no forecast for an hour,
-    its p50 is NaN.
+    `p50` (7, days, 24) holds the forecasts at leads 1 to 7 in EUR/MWh, from the day `first` on. If there is no forecast
+    for an hour, its p50 is NaN.
     """
 
     first: date

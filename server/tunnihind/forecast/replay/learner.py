@@ -20,9 +20,9 @@ from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
 WARM_UP_DAYS: Final = 15
-"""The number of grid days before the first learnt day.
+"""The first learnt day is this many days after the grid's first day.
 
-The columns of a day contain prices of the two weeks before.
+Earlier days can't be learnt, because a day's columns contain prices of the two weeks before it.
 """
 
 _KEPT_FITS: Final = 4
@@ -93,7 +93,7 @@ class Learner:
     def begin(cls, model: PointModelFactory, leads: tuple[int, ...], capacity: int) -> Self:
         """Return a learner that has not learnt from any day yet.
 
-        `capacity` is the largest number of grid rows that the learner may learn.
+        The learner can learn only grid rows before row `capacity`.
         """
         return cls(model(), {lead: _LeadRecord.empty(lead, capacity) for lead in leads})
 

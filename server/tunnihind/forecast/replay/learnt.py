@@ -85,7 +85,7 @@ class LearntKeeper(Protocol):
     """
 
     def find(self, name: str) -> LearntData | None:
-        """Return the data that were kept under `name`. If no complete data were kept, return None."""
+        """Return the data kept under `name`. If there are none, or if they are damaged, return None."""
 
     def keep(self, name: str, learnt: LearntData) -> None:
         """Keep `learnt` under `name`. If `learnt` can't be stored, no error is raised."""

@@ -24,7 +24,8 @@ ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896
 """The replay for an era begins this many days before the era.
 
-Earlier days would hardly count: with a half-life of 150 days, 1.6% of a day's weight is left after 896 days.
+Earlier days would count little: after 896 days, 1.6% of a day's weight is left with a half-life of 150 days, and 8.3%
+with one of 250 days (see `point.ridge`).
 """
 HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days in a replay."""
@@ -32,8 +33,8 @@ HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 _FINE_DAYS: Final = 224
 """From this many days before its era on, a model is refitted every `_STEP_DAYS` days.
 
-Before that, a model is refitted every `_COARSE_STEP_DAYS` days. Most of the errors from which intervals are computed
-are errors of the days with frequent refits.
+Before that, a model is refitted only every `_COARSE_STEP_DAYS` days, because most of the errors from which intervals
+are computed come later.
 """
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
@@ -82,14 +83,15 @@ class ReplayResult:
     shift: Floats
 
     def of_first_leads(self, leads: int) -> ReplayResult:
-        """Return the results of the first `leads` leads only. The model of a lead does not depend on higher leads."""
+        """Return the results of the first `leads` leads only. They do not depend on the other leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replayer:
     """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
+    The name of a kept replay contains a digest of its prices and drivers, so a replay is never continued with changed
+    past data.
     """
 
     def __init__(self, model: PointModelFactory, keeper: LearntKeeper | None) -> None:

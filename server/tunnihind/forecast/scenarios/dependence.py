@@ -22,7 +22,7 @@ type Ranks = NDArray[np.intp]
 _APART_DAYS: Final = 7
 """The smallest number of days between the issues of two chosen forecasts, if enough forecasts are known.
 
-Forecasts issued one week apart are issued on the same weekday, and have hardly any errors in common.
+It is 7, because forecasts issued one week apart are issued on the same weekday and have hardly any errors in common.
 """
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
@@ -89,8 +89,8 @@ def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their numbers, newest first.
 
     `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
-    numbered by day. The numbers of the chosen forecasts are at least 7 days apart. If there are too few forecasts for
-    that, the smallest difference is as large as possible. If `whole` holds fewer than 20 numbers, return None.
+    numbered by day. The chosen forecasts are at least 7 days apart. If there are too few forecasts for that, the
+    smallest distance is as large as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -35,8 +35,8 @@ class BacktestForecasts:
     """The forecasts of a backtest, for periods whose prices were unknown at the issue.
 
     All arrays have shape (n,), with an item for each forecast of a period. Prices are in EUR/MWh. `lead_days` holds the
-    number of days from the newest settled day to the period's delivery day, but at least 1. `seven_day_mean` holds the
-    naive forecasts of the module `naive`. Unknown naive forecasts are NaN.
+    number of days from the newest day settled at the issue to the period's delivery day, but at least 1.
+    `seven_day_mean` holds the naive forecasts of the module `naive`. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants

@@ -1,7 +1,7 @@
 """Computes how much plans save if a forecast chooses their hours.
 
 A plan runs in the periods of a day or a week that are cheapest in a forecast. If a forecast has equal prices, the plan
-runs in the earlier periods. The saving of a plan is the mean price of the day or week less the mean price of the plan's
+runs in the earlier periods. The saving of a plan is the mean actual price of the day or week less that of the plan's
 periods. The ideal saving is the saving of a plan made from the actual prices. The share of several plans is the sum of
 their savings divided by the sum of their ideal savings. So days with small ideal savings have little weight. Prices and
 savings are in EUR/MWh without VAT.

@@ -30,7 +30,7 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""The scores of `window_scores` need runs that were issued up to this many days before the newest settled day."""
+"""`window_scores` needs no run that was issued more than this many days before the newest settled day."""
 MONTHS: Final = 24
 """At most this many months are scored."""
 
@@ -117,7 +117,7 @@ NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 
 @dataclass(frozen=True, slots=True)
 class LiveScores:
-    """The scores of the issued runs.
+    """The scores of the issued runs, and the monthly scores of the backtest.
 
     `days` and `windows` cover only the newly scored runs. `months` also covers the stored scores of older runs.
     """

@@ -2,7 +2,7 @@
 
 Prices and losses are in EUR/MWh. Arrays have shape (n,), with an item for each forecast. If n is 0, scores are NaN.
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus their
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus that paper's
 relative MAE. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The Winkler score follows Winkler
 1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """

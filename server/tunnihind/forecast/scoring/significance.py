@@ -27,9 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
-    `t` is the test statistic. `t` is negative if the forecast has smaller losses than the benchmark. `p` is the
-    two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_TEST_DAYS` days, or if the losses of
-    forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
+    `t` is the test statistic. `t` is negative if the forecast's losses are smaller than the benchmark's on average. `p`
+    is the two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_TEST_DAYS` days, or if the
+    losses of forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
     """
 
     days: int
@@ -57,7 +57,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Estimate the long-run variance of an autocorrelated series: the variance of its mean times its length.
+    """Estimate the long-run variance of an autocorrelated series: its length times the variance of its mean.
 
     The estimate uses the autocovariances up to the lag `lags`. The autocovariance at lag k has Bartlett's weight
     1 - k / (lags + 1).

@@ -29,13 +29,13 @@ _ISSUED_WITHIN_S: Final = 2 * DAY_S
 forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""`weather_scores` uses only forecasts issued in this many seconds before `now`. One day is for the part of today that
-has passed."""
+"""`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
+that has passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """The agreement of weather forecasts known `days_ahead` days before the delivery day with the newest forecasts.
+    """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
 
     `days` is the number of compared hours divided by 24 and rounded. `correlation` is Pearson's correlation
     coefficient. `error` is the mean absolute difference in the variable's unit.
@@ -50,8 +50,8 @@ class LeadAgreement:
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
         """Compare earlier weather forecasts with the newest forecasts of the same hours. Both have shape (hours,).
 
-        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if the known values of `forecast`
-        or `newest` are all equal, return None.
+        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if one of the two has the same
+        value in all these hours, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)

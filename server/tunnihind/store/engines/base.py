@@ -49,7 +49,7 @@ class DatabaseSystem:
         self._recognise: Recognise | None = None
 
     def require_file(self) -> None:
-        """Make sure that the database's file still exists. Call this method before each access. Raises StoreLost."""
+        """Make sure that the database's file is still usable. Call this method before each access. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -61,9 +61,10 @@ class DatabaseSystem:
 
     @abstractmethod
     def writing_lease_row(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction for writing. A power failure may undo the transaction after its commit.
+        """Open a short transaction for writing. Raises SQLAlchemyError, StoreError.
 
-        On PostgreSQL, the transaction usually doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. On SQLite, a power failure may undo the
+        transaction after its commit.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:

@@ -193,7 +193,10 @@ class Postgresql(DatabaseSystem):
 
     @override
     def size(self) -> int:
-        """Return the size of the database in bytes, including PostgreSQL's own catalogue. Raises StoreError."""
+        """Return the size of the database in bytes, including PostgreSQL's own catalogue.
+
+        Raises SQLAlchemyError, StoreError.
+        """
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
@@ -227,9 +230,9 @@ class Postgresql(DatabaseSystem):
         return StoreError(message, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to a supported database: the opened database or a copy of it.
+        """Make sure that a new connection leads to the opened database or a copy of it.
 
-        Raises StoreError, StoreLost.
+        The server's version and the database's encoding must be supported. Raises StoreError, StoreLost.
         """
         if _IS_KNOWN not in connection.info:
             _require_supported(connection, self.name)

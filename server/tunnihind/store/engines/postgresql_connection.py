@@ -64,7 +64,7 @@ def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[R
 
 
 CHANNEL: Final = "tunnihind_changed"
-"""The channel on which servers announce that the served data have changed."""
+"""The channel on which servers announce changed data."""
 
 _LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 
@@ -72,7 +72,8 @@ _LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 async def change_announcements(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once when the connection is ready, and again after each announced change.
 
-    Raises psycopg.Error if the connection fails, or if the server is a read replica, which announces no changes.
+    Raises psycopg.Error if the connection fails, or if the database is PostgreSQL's read replica, because a read
+    replica can't announce changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)

@@ -49,7 +49,7 @@ class Sqlite(DatabaseSystem):
     """An SQLite database.
 
     SQLite can't announce changes, so each server checks the database for changes every few seconds. `require_rights`
-    checks nothing. If the server may not write to the file, opening the file or the first write fails.
+    checks nothing, because opening the file or the first write fails if the server may not write to the file.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
@@ -96,7 +96,8 @@ class Sqlite(DatabaseSystem):
     def writing_lease_row(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        If each renewal of the lease were flushed to the disk, a memory card would wear out.
+        A commit is not flushed to the disk at once, because flushing each renewal of the lease would wear out a memory
+        card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -229,8 +230,8 @@ def _file_identity(path: Path | None) -> tuple[int, int] | None:
 def _make_file(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
-    created the file, usually everybody could read it. SQLite gives its log files the permissions of the database file.
+    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. SQLite itself
+    would usually create a file that everybody can read. It gives its log files the permissions of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
