@@ -50,7 +50,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
         parts = (store.prices.add(part, source=IMPORTED, seen_ts=seen_ts) for part in found.parts())
         added = sum(parts, AddedCounts())
     click.echo(f"{file.name}: {found.rows} rows read, {found.count} prices in them")
-    click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
+    click.echo(f"  stored:  {added.stored_count} ({added.new} new, {added.corrected} corrections)")
     click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cells} empty cells")
 
 

@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
-from tunnihind.pipeline.back_fill import BackFillProgress, days_progress
+from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
@@ -76,7 +76,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         forecast_tier=None if run is None else run.tier,
         forecast_inputs=None if run is None else run.inputs,
         covariates=store.covariates.newest_issues(now),
-        history={} if is_past else days_progress(store.state),
+        history={} if is_past else progress_by_source(store.state),
         weather=read_weather_scores(store, market, now),
         sources=() if is_past else tuple(store.health.all().values()),
         held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),

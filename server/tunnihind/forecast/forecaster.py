@@ -163,7 +163,7 @@ class TieredForecaster:
         if np.isfinite(days.prices.eur_mwh[: days.newest + 1]).any(axis=1).sum() < _MIN_PRICED_DAYS:
             return None
         era_row = days.grid.index(era)
-        return _ForecastData(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
+        return _ForecastData(known, days, LeadColumns.of(days, days.issue_lag, era_row), era_row)
 
     def _percentiles_ahead(self, data: _ForecastData) -> dict[date, Floats]:
         """For each of the 7 days past the newest settled day, return p10, p50 and p90 in EUR/MWh, shape (3, 24)."""
@@ -186,7 +186,7 @@ class TieredForecaster:
         """
         days = data.days
         settled = range(days.grid.index(first), days.newest + 1)
-        columns = data.columns if days.lag == 0 or not settled else LeadColumns.of(days, 0, data.era_row)
+        columns = data.columns if days.issue_lag == 0 or not settled else LeadColumns.of(days, 0, data.era_row)
         by_day: dict[date, Floats] = {}
         for row in settled:
             replayed = self._replayer.replay_up_to(columns, data.era_row, row - 1, (1,))

@@ -80,7 +80,7 @@ class BackFillProgress:
     goes_on_at: int
 
 
-def days_progress(state: StateBook) -> dict[str, BackFillProgress]:
+def progress_by_source(state: StateBook) -> dict[str, BackFillProgress]:
     """Return the back-fill's progress for each source whose history is filled day by day. Raises StoreError."""
     found: dict[str, BackFillProgress] | None = state.read(_PROGRESS_KEY, dict[str, BackFillProgress])
     return found or {}
@@ -97,7 +97,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
     progress = BackFillProgress(
         done, unavailable, max(total, done + unavailable), max(now, next_part_at(state, source, now)) if left else 0
     )
-    known = days_progress(state)
+    known = progress_by_source(state)
     if known.get(source.name) != progress:
         state.write(_PROGRESS_KEY, {name: asdict(one) for name, one in (known | {source.name: progress}).items()})
     return progress

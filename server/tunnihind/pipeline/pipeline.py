@@ -315,7 +315,7 @@ class Pipeline:
         for first, last in ranges:
             self.steps += 1
             added += await self._prices.ingest(first, last, self._on_change)
-        if added.stored:
+        if added.stored_count:
             first, last = min(ranges)[0], max(ranges)[1]
             _LOG.info("prices from %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 

@@ -19,7 +19,7 @@ from tunnihind.sources.base import Cadence
 _WATCH_INTERVAL_S: Final = 60
 _MISSING_INTERVAL_S: Final = 15 * 60
 _COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds from a successful request for prices to the next request. `_price_interval` chooses one of the three."""
+"""The seconds from one successful request for prices to the next. `_price_repeat_interval` chooses one of the three."""
 
 _HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
@@ -253,7 +253,7 @@ def _wanted_at(task: Task, situation: Situation, now: int) -> float:
     ok_ts = situation.tries_of(task).ok_ts
     if task.kind is TaskKind.PRICE_HISTORY or ok_ts is None or ok_ts > now:
         return -inf
-    return ok_ts + _interval(task, situation, now)
+    return ok_ts + _repeat_interval(task, situation, now)
 
 
 def _has_work(task: Task, situation: Situation) -> bool:
@@ -268,11 +268,11 @@ def _has_work(task: Task, situation: Situation) -> bool:
             return True
 
 
-def _interval(task: Task, situation: Situation, now: int) -> float:
+def _repeat_interval(task: Task, situation: Situation, now: int) -> float:
     """Return the seconds from a task's success until the task is due again."""
     match task.kind:
         case TaskKind.PRICES:
-            return _price_interval(situation, now)
+            return _price_repeat_interval(situation, now)
         case TaskKind.COVARIATES:
             return situation.covariates[task.source].cadence.every_s
         case TaskKind.HELD_DAYS:
@@ -281,7 +281,7 @@ def _interval(task: Task, situation: Situation, now: int) -> float:
             return DAY_S
 
 
-def _price_interval(situation: Situation, now: int) -> int:
+def _price_repeat_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= situation.market.expected_through(now):
         return _MISSING_INTERVAL_S if situation.is_in_doubt else _COMPLETE_INTERVAL_S
     return _WATCH_INTERVAL_S if situation.market.is_publication_watch(now) else _MISSING_INTERVAL_S

@@ -97,7 +97,7 @@ class Worker:
         self._cancel_idle_end()
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
+            process.kill_and_wait()
 
     def _schedule_idle_end(self) -> None:
         """End the process after `self._idle_s` seconds without work."""
@@ -132,7 +132,7 @@ class Worker:
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
-        process.end()
+        process.kill()
 
     def _start_process(self) -> _Process:
         try:
@@ -163,7 +163,7 @@ class Worker:
 
 
 class _ProcessDiedError(Exception):
-    """Raised if the process has ended without a call of `_Process.kill`."""
+    """Raised if the process has ended without a call of `_Process.kill_and_wait`."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -207,7 +207,8 @@ class _Process:
     async def do(self, work: Callable[[], object]) -> Outcome:
         """Call `work` in the process, and return the result or the error.
 
-        Raises _DiedError if the process dies or is already dead, and WorkerError if `kill` ends the process.
+        Raises _ProcessDiedError if the process dies or is already dead, and WorkerError if `kill_and_wait` ends the
+        process.
         """
         self._outcome = self._loop.create_future()
         try:
@@ -216,15 +217,15 @@ class _Process:
         finally:
             self._outcome = None
 
-    def kill(self) -> None:
+    def kill_and_wait(self) -> None:
         """End the process, and wait at most `_KILL_S` seconds for its end."""
         self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
-        self.end()
+        self.kill()
         self._listener.join(_KILL_S)
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End the process, even if it is suspended or hangs."""
         self._process.kill()
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from tunnihind.market import HOUR_S, QUARTER_S, iso_utc, market_time_unit
 from tunnihind.settling.day_prices import DayPrices, mistake_in_words
-from tunnihind.settling.sheet import HeldReason, Reason, reason_to_doubt
+from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
@@ -72,7 +72,7 @@ class Claim:
     """
 
     witness: Witness
-    comparison: Comparison
+    comparison: AnswerComparison
     doubt: HeldReason | None
 
     @cached_property
@@ -91,7 +91,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AnswerComparison:
     """The comparison of a source's newest answer with the settled prices.
 
     `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated these
@@ -122,7 +122,7 @@ def rule_on_days(
     return {day: _rule_on_day(claims[day], settled.get(day), may_wait=day >= waits_from) for day in claims}
 
 
-def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> Comparison:
+def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> AnswerComparison:
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
     for day in sorted(settled.keys() & days.keys()):
@@ -136,7 +136,7 @@ def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, Settled
             detail = detail or _difference_in_words(prices, known, "settled")
     repeated_for_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
     contradicts = any(settled[day].is_agreed for day in wrong)
-    return Comparison(bool(wrong) and not right and repeated_for_s < _SUSPECT_S, contradicts, detail)
+    return AnswerComparison(bool(wrong) and not right and repeated_for_s < _SUSPECT_S, contradicts, detail)
 
 
 def _rule_on_day(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
@@ -175,7 +175,7 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
                 f"two sources say {_difference_in_words(best.prices, settled.prices, 'settled')}; "
                 "the new prices are accepted after six hours"
             )
-            held = {one.source: HeldReason(Reason.CORRECTION, how) for one in pair}
+            held = {one.source: HeldReason(ReasonCode.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **held})
     return _ruling(claims, settled, best, is_agreed=True)
 
@@ -255,7 +255,9 @@ def _ruling(
 
 def _held_reason(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> HeldReason:
     if one.comparison.is_off:
-        return HeldReason(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.comparison.detail}")
+        return HeldReason(
+            ReasonCode.OFF, f"its whole answer contradicts the settled prices, first {one.comparison.detail}"
+        )
     if one.doubt is not None:
         return one.doubt
     against = final or next(other for other in claims if other is not one)
@@ -264,8 +266,10 @@ def _held_reason(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay 
     is_own = isinstance(against, SettledDay) and one.source in against.unconfirmed_from
     if is_own:
         taken = "the new prices are accepted after an hour, unless another source contradicts them"
-        return HeldReason(Reason.CORRECTION, f"{difference}; {taken}")
-    return HeldReason(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours")
+        return HeldReason(ReasonCode.CORRECTION, f"{difference}; {taken}")
+    return HeldReason(
+        ReasonCode.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours"
+    )
 
 
 def _difference_in_words(ours: DayPrices, theirs: DayPrices, whose: str) -> str:

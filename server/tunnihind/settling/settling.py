@@ -10,7 +10,7 @@ from typing import Final
 from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import Ruling, SettledDay, rule_on_days
-from tunnihind.settling.sheet import HeldReason, Reason, checked_prices
+from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
@@ -125,7 +125,7 @@ class PriceSettler:
         for key, fault in self._faults_to_record(faults, first, last):
             witnesses[key] = replace(witnesses[key], reason=fault.reason, detail=fault.detail)
         self._store_witnesses(known, witnesses, waits_from)
-        if any(witnesses[sheet.source, sheet.zone, sheet.day].reason != Reason.OFF for sheet in sheets):
+        if any(witnesses[sheet.source, sheet.zone, sheet.day].reason != ReasonCode.OFF for sheet in sheets):
             self._store.state.record_refresh(now)
         return outcome
 
@@ -133,7 +133,7 @@ class PriceSettler:
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
-            self._store.prices.newest_between(day_start(first), day_end(last) - 1).items()
+            self._store.prices.newest_versions(day_start(first), day_end(last) - 1).items()
         ):
             rows[zone, delivery_day(ts)].append((ts, step_s, version))
         for (zone, day), versions in rows.items():
@@ -186,7 +186,7 @@ class PriceSettler:
         settled = self._settled_days(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
-            if fault.reason is not Reason.INCOMPLETE or len(hours) < len(hours_of(day)):
+            if fault.reason is not ReasonCode.INCOMPLETE or len(hours) < len(hours_of(day)):
                 yield (source, zone, day), fault
 
     def _store_witnesses(

@@ -17,7 +17,7 @@ _ZERO_HOURS: Final = 20
 _MAX_HOURS: Final = 25
 
 
-class Reason(StrEnum):
+class ReasonCode(StrEnum):
     """The reasons why a source's prices of a delivery day are held back."""
 
     UNREADABLE = "unreadable"
@@ -39,7 +39,7 @@ class Reason(StrEnum):
 class HeldReason:
     """The reason why a day's prices are held back. Programs read `reason`, and people read `detail`."""
 
-    reason: Reason
+    reason: ReasonCode
     detail: str
 
 
@@ -50,7 +50,7 @@ def checked_prices(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | HeldR
     accepted even for days that were traded in quarters.
     """
     if sheet.fault:
-        return HeldReason(Reason.UNREADABLE, sheet.fault)
+        return HeldReason(ReasonCode.UNREADABLE, sheet.fault)
     fault = (
         _impossible_price(sheet.quotes, limits) or _quote_off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet)
     )
@@ -66,33 +66,33 @@ def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float,
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
-        return HeldReason(Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
+        return HeldReason(ReasonCode.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):
-        return HeldReason(Reason.FLAT, f"every price is {prices[0]:g}")
+        return HeldReason(ReasonCode.FLAT, f"every price is {prices[0]:g}")
     if tuple(prices) in other_days:
-        return HeldReason(Reason.COPY, "every price equals another day's")
+        return HeldReason(ReasonCode.COPY, "every price equals another day's")
     return None
 
 
 def _impossible_price(quotes: Iterable[Quote], limits: Limits) -> HeldReason | None:
     for ts, eur_mwh in quotes:
         if not math.isfinite(eur_mwh):
-            return HeldReason(Reason.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
+            return HeldReason(ReasonCode.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
         if not limits.floor <= eur_mwh <= limits.cap:
             bounds = f"{limits.floor:g} to {limits.cap:g}"
-            return HeldReason(Reason.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}")
+            return HeldReason(ReasonCode.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}")
     return None
 
 
 def _quote_off_grid(sheet: DaySheet) -> HeldReason | None:
     if sheet.step_s not in STEPS:
-        return HeldReason(Reason.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
+        return HeldReason(ReasonCode.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
         if ts % sheet.step_s:
             unit = "a quarter" if sheet.step_s == QUARTER_S else "an hour"
-            return HeldReason(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
+            return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
         if not day_start(sheet.day) <= ts < day_end(sheet.day):
-            return HeldReason(Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
+            return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
     return None
 
 
@@ -100,7 +100,7 @@ def _contradiction(quotes: Iterable[Quote]) -> HeldReason | None:
     prices: dict[int, float] = {}
     for ts, eur_mwh in quotes:
         if prices.setdefault(ts, eur_mwh) != eur_mwh:
-            return HeldReason(Reason.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}")
+            return HeldReason(ReasonCode.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}")
     return None
 
 
@@ -115,6 +115,6 @@ def _gap(sheet: DaySheet) -> HeldReason | None:
             ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
         ]
         if len(lone) > 1:
-            return HeldReason(Reason.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
+            return HeldReason(ReasonCode.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
     unit = "quarters" if step_s == QUARTER_S else "hours"
-    return HeldReason(Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}")
+    return HeldReason(ReasonCode.INCOMPLETE, f"{len(starts)} of {expected} {unit}")

@@ -80,7 +80,7 @@ class AddedCounts:
         return AddedCounts(self.new + other.new, self.corrected + other.corrected, self.unchanged + other.unchanged)
 
     @property
-    def stored(self) -> int:
+    def stored_count(self) -> int:
         """The number of new and corrected prices."""
         return self.new + self.corrected
 
@@ -105,7 +105,7 @@ class PriceBook:
         for _, span in groupby(ordered, key=lambda price: price.ts // _SPAN_S):
             with self._database.writing() as connection:
                 part = self._add(connection, list(span), source, seen_ts)
-                if part.stored:
+                if part.stored_count:
                     self._state.record_price_change(connection, seen_ts)
             added += part
         return added
@@ -134,7 +134,7 @@ class PriceBook:
             eur_mwh=rows[:, 5].copy(),
         )
 
-    def newest_between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], PriceVersion]:
+    def newest_versions(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], PriceVersion]:
         """Map (zone, start of a period, step) to the newest version of the period's price. Raises StoreError.
 
         Only periods that begin in [first_ts, last_ts] are included.
@@ -147,7 +147,7 @@ class PriceBook:
 
         Only periods that begin in [first_ts, last_ts] count.
         """
-        newest = self.newest_between(first_ts, last_ts).items()
+        newest = self.newest_versions(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(

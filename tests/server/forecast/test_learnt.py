@@ -60,7 +60,7 @@ def columns_of(known: Known) -> LeadColumns:
     assert newest is not None
     days = KnownDays.of(known, ESTONIA, FIRST, newest, SeasonCache(), era_start(newest))
     assert days is not None
-    return LeadColumns.of(days, days.lag, days.newest - 40)
+    return LeadColumns.of(days, days.issue_lag, days.newest - 40)
 
 
 def restored(learner: Learner, model: PointModelFactory) -> Learner:

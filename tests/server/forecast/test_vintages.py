@@ -15,8 +15,8 @@ from tunnihind.forecast.known_days.vintages import (
     Floats32,
     VintageFrame,
     issue_instants,
+    longest_reach_s,
     newest_issue,
-    reach_s,
     vintages,
     vintages_by_name,
     without_superseded_weather_runs,
@@ -113,7 +113,7 @@ def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     assert newest_issue(issues) == start - 3600
     assert newest_issue(()) is None
     assert newest_issue((*issues, issue(start - 60, start, np.nan))) == start - 3600
-    assert reach_s(issues) == 2 * HOUR_S
+    assert longest_reach_s(issues) == 2 * HOUR_S
 
 
 @given(

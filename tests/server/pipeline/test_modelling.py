@@ -188,7 +188,7 @@ from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:
     async with process_modeller(sys.argv[1]) as modeller:
-        await modeller._work(stuck, 0)
+        await modeller._call_in_process(stuck, 0)
 
 if __name__ == "__main__":
     # A shell has what it starts in the background ignore Ctrl-C, and so everything that this starts.

@@ -181,9 +181,9 @@ def test_a_change_of_the_models_code_is_another_model(tmp_path: Path, monkeypatc
     names = []
     for text in ("share = 0.5", "share = 0.6"):
         (tmp_path / "ridge.py").write_text(text)
-        model_identity.__globals__["_code"].cache_clear()
+        model_identity.__globals__["_code_digest"].cache_clear()
         names.append(model_identity(ESTONIA))
-    model_identity.__globals__["_code"].cache_clear()
+    model_identity.__globals__["_code_digest"].cache_clear()
     assert names[0] != names[1]
 
 

@@ -41,7 +41,7 @@ from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule_on_days
 from tunnihind.settling.settling import PriceAnswer, PriceSettler
-from tunnihind.settling.sheet import Reason
+from tunnihind.settling.sheet import ReasonCode
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
 from tunnihind.store.prices import AGREED, IMPORTED, AddedCounts, Price
 from tunnihind.store.store import Store
@@ -155,7 +155,7 @@ async def test_the_same_answers_again_write_nothing_and_change_no_version(store:
     trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
     await trial.ingest(FIRST, TOMORROW)
     version = store.state.version()
-    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == AddedCounts().stored
+    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored_count == AddedCounts().stored_count
     assert store.state.version() == version
 
 
@@ -244,7 +244,7 @@ def test_an_import_of_the_prices_that_are_settled_confirms_them(store: Store) ->
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
     rows = [Price("ee", ts, QUARTER_S, p) for ts, p in trial.truth["ee"].items() if ts in quarters_of(TOMORROW)]
-    assert store.prices.add(rows, source=IMPORTED, seen_ts=trial.now).stored == 0
+    assert store.prices.add(rows, source=IMPORTED, seen_ts=trial.now).stored_count == 0
     trial.until(at("22:00"), elering=plus(9, TOMORROW, zone="ee"))
     assert trial.shows(TOMORROW) == "right"
 
@@ -277,7 +277,7 @@ def test_a_copy_of_a_day_that_has_quarters_only_before_noon_is_doubtful() -> Non
     copy = Witness("elering", "ee", TOMORROW, tuple(today.hours[ts] for ts in sorted(today.hours)), NOW, NOW)
     ruling = rule_on_days([{TOMORROW: copy}], {TODAY: SettledDay(today, NOW, frozenset())}, TOMORROW)[TOMORROW]
     assert ruling.settles is None
-    assert ruling.held["elering"].reason is Reason.COPY
+    assert ruling.held["elering"].reason is ReasonCode.COPY
 
 
 def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: Store) -> None:

@@ -13,7 +13,7 @@ from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes, flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Limits, day_end, day_start, publication_time
-from tunnihind.settling.sheet import HeldReason, Reason, checked_prices
+from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.elering import EleringPrices, parse_prices
 
@@ -85,7 +85,7 @@ async def test_part_of_a_day_is_a_sheet_for_the_check_to_refuse(session: ClientS
     async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
         server.cut(DAY, 12)
         sheets = await fetch(session, server, DAY, DAY)
-    assert checked_prices(sheets[0], Limits(-500, 4000)) == HeldReason(Reason.INCOMPLETE, "12 of 96 quarters")
+    assert checked_prices(sheets[0], Limits(-500, 4000)) == HeldReason(ReasonCode.INCOMPLETE, "12 of 96 quarters")
 
 
 async def test_a_day_of_zeros_is_a_sheet_for_the_rule_to_doubt(session: ClientSession) -> None:

@@ -311,7 +311,7 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
         assert ts not in store.prices.read_archive().newest_versions().of("ee")
-        assert "ee" not in {zone for zone, *_ in store.prices.newest_between(ts, ts)}
+        assert "ee" not in {zone for zone, *_ in store.prices.newest_versions(ts, ts)}
         assert read_situation(
             store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
         ).settled_through == DAY - timedelta(11)

@@ -13,7 +13,7 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, HOURS, run, whole_day
 from tunnihind.errors import SettingsError, StoreError, StoreLost
 from tunnihind.store.engines import postgresql as engine
-from tunnihind.store.engines.postgresql_connection import WaitingConnection
+from tunnihind.store.engines.postgresql_connection import ImpatientConnection
 from tunnihind.store.revision import HEAD
 from tunnihind.store.store import Store
 
@@ -310,7 +310,7 @@ def test_a_connection_on_which_a_proxy_passes_nothing_on_is_given_up_and_replace
         with Store(url) as store:
             store.runs.add(run(SEEN))
             silence.set()
-            monkeypatch.setattr(WaitingConnection, "patience_s", 0.3)
+            monkeypatch.setattr(ImpatientConnection, "patience_s", 0.3)
             assert lost(lambda: store.state.record_refresh(SEEN) if writes else store.state.version()).reason == (
                 "the database server can't be reached"
             )

@@ -64,7 +64,7 @@ def test_prices_come_back_to_the_last_bit(store: Store) -> None:
     third = 100 / 3
     store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE)
     assert as_of(store, EVE).of("ee") == {day_start(DAY): third}
-    assert store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE + 1).stored == 0
+    assert store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE + 1).stored_count == 0
 
 
 def test_back_and_forth_between_two_values_ends_at_the_last_one(store: Store) -> None:

@@ -46,16 +46,16 @@ class WeatherDriver:
 class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
-    `lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later. Without
-    weather drivers, `lag` is always 0. `next_day` maps the name of each next-day driver to an array of shape (delivery
-    days, 24). If `next_day` is empty, `scale` is None. `has_second_day_columns` is true if a next-day driver uses a
-    covariate whose forecasts end with the next day. Otherwise, lead 2 has no columns of next-day drivers.
+    `issue_lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later.
+    Without weather drivers, `issue_lag` is always 0. `next_day` maps the name of each next-day driver to an array of
+    shape (delivery days, 24). If `next_day` is empty, `scale` is None. `has_second_day_columns` is true if a next-day
+    driver uses a covariate whose forecasts end with the next day. Otherwise, lead 2 has no columns of next-day drivers.
     """
 
     grid: DayGrid
     prices: PriceState
     season: Season
-    lag: int
+    issue_lag: int
     weather: Mapping[str, WeatherDriver]
     next_day: Mapping[str, Floats]
     scale: NextDayScale | None
@@ -63,18 +63,19 @@ class LeadColumns:
     _digests: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the data for forecasts issued on the day before the newest settled day (`lag` 1), or later (`lag` 0).
+    def of(cls, days: KnownDays, issue_lag: int, scale_row: int) -> LeadColumns:
+        """Return the data for forecasts issued on the day before the newest settled day, or later.
 
-        `scale` is computed from the days up to row `scale_row`. If those days are too few, later days are used too.
+        `issue_lag` is 1 for the day before the newest settled day, and 0 for later issues. `scale` is computed from the
+        days up to row `scale_row`. If those days are too few, later days are used too.
         """
         weather = days.drivers.far
-        next_day = days.drivers.near if lag == 0 else {}
+        next_day = days.drivers.near if issue_lag == 0 else {}
         return cls(
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # only the columns of weather drivers depend on the issue day
+            issue_lag=issue_lag if weather else 0,  # only the columns of weather drivers depend on the issue day
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_drivers_until(next_day, scale_row)) if next_day else None,
@@ -84,10 +85,10 @@ class LeadColumns:
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> InputRows:
         """Compute the input rows of the target days in `target` at one lead.
 
-        `issue` holds the issue day of each target day. By default, the issue day is `lead` + `lag` days before the
-        target day.
+        `issue` holds the issue day of each target day. By default, the issue day is `lead` + `issue_lag` days before
+        the target day.
         """
-        issue = target - lead - self.lag if issue is None else issue
+        issue = target - lead - self.issue_lag if issue is None else issue
         return InputRows.of(
             self._groups(target, lead, np.maximum(issue, 0)),
             low=self.prices.low[target - lead, None],
@@ -103,9 +104,9 @@ class LeadColumns:
             for name, driver in self.weather.items()
         )
         yield ColumnGroup(WEATHER, {name: values for columns in weather for name, values in columns.items()})
-        if self.scale is not None and self.lag == 0 and lead == 1:
+        if self.scale is not None and self.issue_lag == 0 and lead == 1:
             yield ColumnGroup(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
-        elif self.scale is not None and self.lag == 0 and self.has_second_day_columns and lead <= _NEXT_DAY_LEADS:
+        elif self.scale is not None and self.issue_lag == 0 and self.has_second_day_columns and lead <= _NEXT_DAY_LEADS:
             yield ColumnGroup(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
         yield ColumnGroup(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
@@ -128,7 +129,7 @@ class LeadColumns:
         return self._digests[row]
 
     def _digest_until(self, row: int) -> str:
-        issued = max(row - self.lag, 0)  # at lead 1, the issue day is 1 + lag days before the target day
+        issued = max(row - self.issue_lag, 0)  # at lead 1, the issue day is 1 + `issue_lag` days before the target day
         by_name = [
             *((name, values[: row + 1]) for name, values in self.next_day.items()),
             *((name, driver.values[:issued]) for name, driver in self.weather.items()),
@@ -136,7 +137,7 @@ class LeadColumns:
         ]
         facts = (
             self.grid.first,
-            self.lag,
+            self.issue_lag,
             self.has_second_day_columns,
             self.scale,
             [(name, one.dtype.str, one.shape) for name, one in by_name],

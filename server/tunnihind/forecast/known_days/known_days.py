@@ -20,8 +20,8 @@ from tunnihind.forecast.known_days.vintages import (
     Floats32,
     VintageFrame,
     issue_instants,
+    longest_reach_s,
     newest_issue,
-    reach_s,
     vintages_by_name,
     without_superseded_weather_runs,
 )
@@ -108,7 +108,7 @@ class KnownDays:
         )
 
     @property
-    def lag(self) -> int:
+    def issue_lag(self) -> int:
         """1 if all of tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
@@ -137,7 +137,7 @@ class _FreshCovariates:
         }
         newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
         issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < _STALE_AFTER_DAYS}
-        far_names = frozenset(name for name in issued if reach_s(issues[name]) > NEXT_DAY_S)
+        far_names = frozenset(name for name in issued if longest_reach_s(issues[name]) > NEXT_DAY_S)
         return cls(known.as_of, grid, today, CovariateArchive(issues), issued, far_names)
 
     @property

@@ -85,7 +85,7 @@ def superseded_weather_runs(
     return superseded
 
 
-def reach_s(issues: Sequence[IssuedSeries]) -> int:
+def longest_reach_s(issues: Sequence[IssuedSeries]) -> int:
     """Return the longest time, in seconds, from the issue of a forecast to the start of its last hour."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size

@@ -157,7 +157,7 @@ class _CacheKey:
     @property
     def model_key(self) -> tuple[object, ...]:
         """The values that identify the replayed model, beginning with the `_ERA_VALUES` values for its era."""
-        return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
+        return self.columns.grid.first, self.era_row, self.columns.issue_lag, self.leads
 
     def __str__(self) -> str:
         digest = self.columns.digest_until(self.through)

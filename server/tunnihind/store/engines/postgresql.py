@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost, one_line
 from tunnihind.store.address import address_without_passwords, without_secrets
 from tunnihind.store.engines.base import DatabaseSystem, OutageLog
-from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, change_announcements
+from tunnihind.store.engines.postgresql_connection import CHANNEL, ImpatientConnection, change_announcements
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -271,8 +271,8 @@ def _require_supported(connection: Connection, name: str) -> None:
         )
 
 
-def _driver_connection(connection: Connection) -> WaitingConnection:
-    return cast("WaitingConnection", connection.connection.driver_connection)
+def _driver_connection(connection: Connection) -> ImpatientConnection:
+    return cast("ImpatientConnection", connection.connection.driver_connection)
 
 
 def _is_connection_error(error: DBAPIError) -> bool:
@@ -304,7 +304,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parameters: Mapping[str, Any]) -> object:
-    return WaitingConnection.connect(*arguments, **parameters)
+    return ImpatientConnection.connect(*arguments, **parameters)
 
 
 def _set_up_connection(connection: psycopg.Connection[Any], _record: object) -> None:

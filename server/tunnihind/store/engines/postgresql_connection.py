@@ -20,7 +20,7 @@ _ANSWER_WITHIN_S: Final = 40.0
 _LOOK_EVERY_S: Final = 0.1
 
 
-class WaitingConnection(psycopg.Connection[Any]):
+class ImpatientConnection(psycopg.Connection[Any]):
     """A connection that closes itself if it waits more than `patience_s` seconds without exchanging anything."""
 
     patience_s: float = _ANSWER_WITHIN_S
