@@ -61,7 +61,14 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
     """
 
     hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]
-    n: Annotated[int, Meta(description="Plans scored: days, or weeks of seven days.", examples=[30], ge=0)]
+    n: Annotated[
+        int,
+        Meta(
+            description="Number of plans scored. Each plan covers one delivery day, or in `week` seven delivery days.",
+            examples=[30],
+            ge=0,
+        ),
+    ]
     share: Annotated[
         float | None,
         Meta(
