@@ -149,8 +149,7 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.change_announcements()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first item of `change_announcements` is not an announcement, but means that the connection
-                        # is ready.
+                        # The first item of `changes` is not an announcement, but means that the connection is ready.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:

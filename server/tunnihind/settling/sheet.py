@@ -46,8 +46,8 @@ class HeldReason:
 def checked_prices(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | HeldReason:
     """Return a sheet's prices in chronological order.
 
-    If the prices are unreadable, impossible or incomplete, return a `HeldReason` with the reason. Hourly prices are
-    accepted even for days that were traded in quarters.
+    If the prices are unreadable, impossible or incomplete, return the reason. Hourly prices are accepted even for
+    days that were traded in quarters.
     """
     if sheet.fault:
         return HeldReason(ReasonCode.UNREADABLE, sheet.fault)
