@@ -116,7 +116,7 @@ async def server_of_quarters(serve: Serve) -> RunningServer:
     quarters = within_hours(view.hours.settled, PriceSeries.of("ee", QUARTER_S, known))
     assert view.hours.run
     issued = {hour + n * QUARTER_S: said for hour, said in view.hours.issued.items() for n in range(4)}
-    run = view.hours.run.flat(QUARTER_S)
+    run = view.hours.run.as_flat_run(QUARTER_S)
     return await serve(with_series(view, QUARTER_S, settled=quarters.prices, issued=issued, run=run), now=HOUR + 612)
 
 

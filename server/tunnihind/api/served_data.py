@@ -139,15 +139,17 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     made_until = now + CLOCKS_DIFFER_S
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
-    newest = store.prices.newest(zone) or since
-    prices = store.prices.read_archive(min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)).everything()
+    newest = store.prices.newest_ts(zone) or since
+    prices = store.prices.read_archive(
+        min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)
+    ).newest_versions()
     hours = SeriesKey(zone, HOUR_S)
-    runs = store.runs.since(hours, since, made_until)
+    runs = store.runs.made_since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)
     runs_since = min(since, run.made_at) if run else since
     series = {}
     for step_s in STEPS:
-        kept = runs if step_s == HOUR_S else store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
+        kept = runs if step_s == HOUR_S else store.runs.made_since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = of_step([run], kept, step_s)[0] if run else None
         issued, backtest = as_issued(of_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*served(prices, zone, step_s, now), issued, newest_run, backtest)
@@ -159,10 +161,10 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         change_id=store.state.change_id(),
         scenarios=_scenarios_of(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
-        accuracy=store.scores.windows(zone),
-        months=store.scores.months(zone),
-        held=tuple(store.witnesses.held(named_from)),
-        unconfirmed=store.unconfirmed(day_start(named_from)),
+        accuracy=store.scores.window_scores(zone),
+        months=store.scores.scores_by_month(zone),
+        held=tuple(store.witnesses.held_back(named_from)),
+        unconfirmed=store.unconfirmed_days(day_start(named_from)),
     )
 
 
@@ -219,7 +221,10 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     made_at = defaultdict[int, list[Run]](list)
     for one in kept:
         made_at[one.made_at].append(one)
-    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.flat(step_s) for run in runs]
+    return [
+        next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.as_flat_run(step_s)
+        for run in runs
+    ]
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:

@@ -20,8 +20,8 @@ from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
-from tunnihind.pipeline.history import needed_since
-from tunnihind.pipeline.modelling import forecaster
+from tunnihind.pipeline.history import needed_history_start
+from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.settings import Settings, install_extra
 from tunnihind.store.store import Store
 
@@ -126,9 +126,9 @@ def _backtested(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
     """Run the backtest, and show its progress. Raises StoreError, also if there is nothing to score."""
-    model = forecaster(settings.market)
+    model = new_forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
-        archive = store.read_archive(needed_since(model, day_start(first)))
+        archive = store.read_archive(needed_history_start(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,

@@ -12,13 +12,13 @@ from tunnihind.forecast.scoring.decisions import (
     BOILER_KW,
     PLAN_HOURS,
     WEEK_PLAN_HOURS,
-    Decisions,
+    DecisionScores,
     PlanScores,
     boiler_eur_a_year,
 )
-from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scoring.report import BacktestReport, NaiveComparison, NaiveComparisons
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
+from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS
 
 _SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
 _TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
@@ -29,7 +29,7 @@ _LEGEND: Final = (
 _TEST_LEGEND: Final = (
     f"on daily mean errors, Newey-West with {LAGS} lags, p two-sided;\n"
     "t below 0: the model errs less than the naive forecast beside it;\n"
-    f"a dash: fewer than {ENOUGH_DAYS} days, or no difference to test"
+    f"a dash: fewer than {ENOUGH_TEST_DAYS} days, or no difference to test"
 )
 _SMALL_P: Final = 0.001
 
@@ -89,7 +89,7 @@ def _test_table(report: BacktestReport) -> Table:
     return table
 
 
-def _decision_table(decisions: Decisions) -> Table:
+def _decision_table(decisions: DecisionScores) -> Table:
     table = _table("Decisions", ("ahead", *_DECISIONS, *_NAIVE_PLANS, *_BOILER), _DECISION_LEGEND)
     for lead, plans in decisions.by_days_ahead.items():
         naive = plans[WEEK_PLAN_HOURS]
@@ -133,7 +133,7 @@ def _score_cells(scores: Scores) -> list[str]:
     ]
 
 
-def _test_cells(scores: Scores, *comparisons: Comparison) -> list[str]:
+def _test_cells(scores: Scores, *comparisons: NaiveComparison) -> list[str]:
     cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
     for comparison in comparisons:
         cells += [_number(comparison.benchmark_mae, 2), _number(comparison.test.t, 2), _p(comparison.test.p)]
@@ -156,17 +156,17 @@ def _scores(scores: Scores) -> dict[str, Any]:
     return {_camel(name): _or_null(value) for name, value in asdict(scores).items()}
 
 
-def _comparisons(comparisons: Comparisons) -> dict[str, Any]:
+def _comparisons(comparisons: NaiveComparisons) -> dict[str, Any]:
     leads = {str(lead): _comparison(comparison) for lead, comparison in comparisons.leads.items()}
     return {"leads": leads, "overall": _comparison(comparisons.overall)}
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: NaiveComparison) -> dict[str, Any]:
     test = {name: _or_null(value) for name, value in asdict(comparison.test).items()}
     return {"benchmarkMae": _or_null(comparison.benchmark_mae), **test}
 
 
-def _decisions(decisions: Decisions) -> dict[str, Any]:
+def _decisions(decisions: DecisionScores) -> dict[str, Any]:
     return {
         "leads": {
             str(lead): {

@@ -99,5 +99,5 @@ def _rehearsed(settings: Settings, instant: int) -> Run:
 def _made_now(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.market)
-        store.runs.add_pair(runs)
+        store.runs.add_all(runs)
         return runs.hours

@@ -39,11 +39,11 @@ def send(stream: BinaryIO, message: object) -> None:
 
 def receive(stream: BinaryIO) -> bytes:
     """Read the next message, and return the pickle that it contains. Raises EOFError at the end of the stream."""
-    length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
-    return _exactly(stream, length)
+    length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES))
+    return _read_exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_exactly(stream: BinaryIO, size: int) -> bytes:
     content = stream.read(size)
     if len(content) < size:
         raise EOFError

@@ -23,7 +23,7 @@ from tunnihind.market import (
     market_time_unit,
 )
 from tunnihind.settings import Settings
-from tunnihind.settling.sheet import Held, doubt, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
@@ -97,8 +97,8 @@ def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[s
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
     for zone, sheet in by_zone.items():
-        prices = whole_day(sheet, market.limits)
-        held = prices if isinstance(prices, Held) else doubt(prices)
+        prices = checked_prices(sheet, market.limits)
+        held = prices if isinstance(prices, HeldReason) else reason_to_doubt(prices)
         if held is not None:
             yield f"the prices of {zone.upper()} for {day} would be held back: {held.detail}"
         elif sheet.step_s != market_time_unit(day):

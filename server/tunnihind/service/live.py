@@ -16,7 +16,7 @@ from tunnihind.market import delivery_day
 from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.pipeline.schedule import Job
+from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.service.background import background
 from tunnihind.service.observing import Progress, ServerObserver
 from tunnihind.service.opening import open_to_write, opened
@@ -100,7 +100,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
     """
     clock = SystemClock()
     with Store(settings.store_url) as store:
-        lease = store.writing_lease()
+        lease = store.lease_guarding_writes()
         if not await _claimed(lease, clock):
             raise StoreError("a running server already keeps this database up to date")
         try:
@@ -143,7 +143,7 @@ async def _simulate(
 ) -> None:
     """Fill the demo's store with past data and past forecasts, and run the pipeline."""
     # Scores take minutes, so they are made only after the demo shows forecasts of past days.
-    await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
+    await pipeline.catch_up(updater.store_changed, without={TaskKind.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)

@@ -14,7 +14,7 @@ from tunnihind.errors import SchemaError, StoreError
 from tunnihind.service.application import ServedZone
 from tunnihind.service.site import open_site, until_stopped
 from tunnihind.settings import Settings
-from tunnihind.store.address import is_file
+from tunnihind.store.address import is_sqlite
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def open_replica(settings: Settings) -> Store:
 
     Raises SettingsError, StoreError.
     """
-    if is_file(settings.store_url):
+    if is_sqlite(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
 

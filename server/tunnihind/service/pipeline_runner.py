@@ -37,7 +37,7 @@ class PipelineRunner:
         self, store: Store, pipeline: Pipeline, clock: Clock, troubles: Troubles, *, on_change: Callable[[], None]
     ) -> None:
         self._store = store
-        self._lease = store.writing_lease()
+        self._lease = store.lease_guarding_writes()
         self._pipeline = pipeline
         self._clock = clock
         self._troubles = troubles

@@ -146,7 +146,7 @@ class SnapshotUpdater:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
         while self._store.database.system.announces_changes:
             try:
-                async with aclosing(self._store.database.system.changes()) as changes:
+                async with aclosing(self._store.database.system.change_announcements()) as changes:
                     is_listening = False
                     async for _ in changes:
                         # The first item of `changes` is not an announcement, but means that the connection is ready.
@@ -207,7 +207,7 @@ class SnapshotUpdater:
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
         with self._store.database.reading() as connection:
-            covariates = state.covariate_changes(connection)
+            covariates = state.covariate_change_count(connection)
         refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
@@ -222,12 +222,12 @@ def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None
     """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
-    return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
+    return RegionWeather.of(store.covariates.issued_between(names, now - FRESH_S, made_until), market, made_until)
 
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Return the scores of the weather forecasts for a market. Raises StoreError."""
-    return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
+    return weather_scores(store.covariates.issued_between(scored_names(market), now - MEMORY_S, now), market, now)
 
 
 def read_sources(store: Store) -> tuple[SourceState, ...]:

@@ -15,8 +15,16 @@ from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
-from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
+from tunnihind.store.revision import (
+    is_current,
+    is_readable,
+    is_too_new,
+    no_tables_error,
+    require_readable,
+    upgrade,
+    upgraded_error,
+)
+from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -71,7 +79,7 @@ class Store:
         """Return a new `Lease` for the pipeline."""
         return Lease(self.database)
 
-    def writing_lease(self) -> Lease:
+    def lease_guarding_writes(self) -> Lease:
         """Return a new `Lease` for the pipeline.
 
         From now on, a transaction of `Database.writing` is kept only if this process holds the lease, and if this
@@ -80,10 +88,10 @@ class Store:
         lease = self.lease()
 
         def require(connection: Connection) -> None:
-            lease.require(connection)
+            lease.require_held(connection)
             self._require_readable_in(connection)
 
-        self.database.keep_only_if(require)
+        self.database.set_commit_check(require)
         return lease
 
     def require_readable(self) -> None:
@@ -93,7 +101,7 @@ class Store:
 
     def _require_readable_in(self, connection: Connection) -> None:
         if not is_readable(connection):
-            raise upgraded(self.database)
+            raise upgraded_error(self.database)
 
     def begin_writing(self) -> None:
         """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
@@ -122,15 +130,15 @@ class Store:
         with self.database.reading() as connection:
             for rows in self.tables():
                 if rows not in {self.prices.rows, self.covariates.rows}:
-                    rows.damaged(connection)
+                    rows.find_damaged(connection)
 
-    def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
+    def unconfirmed_days(self, first_ts: int, end_ts: int = PERIODS_END_TS) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
         Only periods that begin in [first_ts, end_ts) count. If the pipeline asks fewer than two sources for prices, the
         result is empty, because no second source could confirm the prices.
         """
-        return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
+        return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 
     def close(self) -> None:
         """Close all connections."""
@@ -148,7 +156,7 @@ class Store:
         if self.database.read_only:
             require_readable(self.database, newer_too=is_replica)
             if is_replica and self.state.lacks_instance_id():
-                raise empty(self.database)
+                raise no_tables_error(self.database)
         elif not is_current(self.database):
             upgrade(self.database)
         if not self.database.read_only:
@@ -157,9 +165,9 @@ class Store:
         instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
-            if is_beyond(connection):
-                raise upgraded(self.database)
+            if is_too_new(connection):
+                raise upgraded_error(self.database)
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.system.continue_only_if(recognise)
+        self.database.system.check_replacements_with(recognise)

@@ -64,10 +64,12 @@ async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
     assert await pipeline.catch_up()
     expected = plain_runs(NOW)
     for step_s in (HOUR_S, QUARTER_S):
-        [found] = store.runs.since(SeriesKey("ee", step_s), 0)
+        [found] = store.runs.made_since(SeriesKey("ee", step_s), 0)
         assert found.is_identical_to(expected.by_step[step_s])
     await live(pipeline, clock, NOW + 2 * HOUR_S)
-    made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
+    made = [
+        [run.made_at for run in store.runs.made_since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)
+    ]
     assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
 
 

@@ -236,7 +236,7 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
     database: Path, clock: SteadyClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(f"sqlite:///{database}") as store:
-        store.writing_lease()
+        store.lease_guarding_writes()
         source = ScriptedPrices(flat_quotes(date(2025, 12, 1), date(2025, 12, 16), HOUR_S), clock=clock)
         assert not await pipeline_of(store, clock, prices=(source,)).catch_up()
         assert source.asked

@@ -261,7 +261,7 @@ def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(
         raise Interrupted
 
     monkeypatch.setattr(copying, "_ROWS_A_WRITE", 3)
-    monkeypatch.setattr(rows_read, "_MANY", 3)
+    monkeypatch.setattr(rows_read, "_BATCH_ROWS", 3)
     with pytest.raises(Interrupted):
         copy(source, target, interrupt)
     gc.collect()
@@ -277,7 +277,7 @@ def test_progress_comes_to_its_end(source: str, target: str) -> None:
 
 def digest(*rows: tuple[Any, ...]) -> Digest:
     found = Digest()
-    assert [*found.digesting(iter(rows))] == [*rows]
+    assert [*found.digest_and_yield(iter(rows))] == [*rows]
     return found
 
 

@@ -44,10 +44,10 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. A lead
     above 7 occurs only if no price of today or later is known.
     """
-    values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    values, weights = pooled_samples(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
     trust = known_days / (known_days + _PRIOR_DAYS)
-    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior()
+    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior_offsets()
     widening = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
     widening[0, :LEADS] = np.minimum.accumulate(np.minimum(lower, 0.0), axis=0)
     widening[1, :LEADS] = np.maximum.accumulate(np.maximum(upper, 0.0), axis=0)
@@ -67,7 +67,7 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
     return quantiles
 
 
-def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
+def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
     """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
     Both arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last. Unknown
@@ -85,7 +85,7 @@ def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: floa
     return np.where(known, values, 0.0), np.where(known, weights, 0.0)
 
 
-def _prior() -> Floats:
+def _prior_offsets() -> Floats:
     growth = 1 + _PRIOR_GROWTH * np.arange(LEADS)
     prior: Floats = _PRIOR_EUR_MWH[:, None, None] * growth[:, None]
     return prior

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.known_days.price_state import to_scale
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.known_days.price_state import to_asinh
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import LEADS, SCENARIOS
 from tunnihind.price_series import PriceSeries
 
@@ -36,7 +36,7 @@ Assistant integration uses the same formula, and its `plans/saving.py` describes
 _SEED: Final = 20
 
 
-def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
+def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
     `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
@@ -51,7 +51,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
     if not newest.size:
         return None
     fields = errors[lead - 1, newest[:, None] + ahead]
-    chosen = _chosen(np.flatnonzero(np.isfinite(fields).all(axis=(1, 2))))
+    chosen = _choose_forecasts(np.flatnonzero(np.isfinite(fields).all(axis=(1, 2))))
     if chosen is None:
         return None
     return ranks_of(fields[chosen][:, (ahead >= days.start) & (ahead < days.stop)])
@@ -76,16 +76,16 @@ def ranks_of(errors: Floats) -> Ranks:
     return ranks
 
 
-def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
+def _errors(issued: ReplayedForecasts, hours: PriceSeries) -> Floats:
     """Return the prices minus the issued p50, on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
-    actual = grid.lay_whole(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
-    return to_scale(actual) - to_scale(issued.p50)
+    actual = grid.arrange_filled(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+    return to_asinh(actual) - to_asinh(issued.p50)
 
 
-def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
+def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their numbers, newest first.
 
     `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
