@@ -27,7 +27,8 @@ PLATFORMS: Final = (*_FIRST_PLATFORMS, Platform.BINARY_SENSOR)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions and the card's websocket commands, and serve the card's files.
 
-    The actions and commands exist even while no entry is loaded, so that automations and cards then get a clear error.
+    The actions and commands exist even while no entry is loaded. Then automations get a clear error, and cards can show
+    why there are no prices.
     """
     async_setup_services(hass)
     card_feed.async_register_commands(hass)

@@ -109,7 +109,7 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A binary sensor for the current selling price."""
+    """A binary sensor whose state depends on the current selling price."""
 
 
 class ProblemSensor(AlwaysAvailableEntity, BinarySensorEntity):

@@ -83,7 +83,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server and about the household's bill, and check that the server answers."""
+        """Ask for the address of a server, ask the `_bill_questions`, and check that the server answers."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS_QUESTION.extend(self._bill_questions(self._zones_by_likelihood(Zone)).schema)
@@ -214,9 +214,9 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def _handle_discovery(self, url: URL) -> ConfigFlowResult | None:
         """Request the prices of a discovered server. If the caller has to show its form next, return None.
 
-        If an entry already has a zone of the server, but the entry's address no longer works, the entry gets the
-        discovered address. If the request fails, or none of the server's zones can be added, the flow ends. If the user
-        has ignored one zone of the server, no zone of the server is offered again.
+        If an entry already has a zone of the server, but the entry's address no longer works, the entry gets the zone's
+        address on the discovered server. If the request fails, or none of the server's zones can be added, the flow
+        ends. If the user has ignored one zone of the server, no zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -247,7 +247,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the zones of the server for which no entry has the zone's id or address."""
+        """Return the zones of the server for which no entry in `_entries_like` has the zone's id or address."""
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
         urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [
@@ -274,7 +274,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def _ask_to_add(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask whether to add the server that was found, and ask about the household's bill."""
+        """Ask whether to add the server that was found, and ask the `_bill_questions`."""
         if user_input is not None:
             self._keep_answers(user_input)
             return await self._continue_with_server()

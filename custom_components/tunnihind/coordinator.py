@@ -2,7 +2,7 @@
 
 The coordinator polls the server once a minute, and less often after several failed polls. When new prices arrive, the
 coordinator updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer.
-All times come from the config entry's `EntryClock`.
+Prices and plans use the time of the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -105,7 +105,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def attribution(self) -> str:
-        """The credit line for the prices. Until the server has described itself, the integration's name is used."""
+        """The credit line for the prices, with a mark if the prices are not live.
+
+        Until the server has described itself, the credit line names the integration.
+        """
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
@@ -203,7 +206,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute all data of this quarter-hour, store changed data, and set the timer for the next quarter-hour."""
+        """Compute all data as of now, store changed data, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling_contract)

@@ -12,8 +12,8 @@ from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
 from .plans.outcome import NoWindow, Outcome
 
-# A bug report hides the values of the fields in `_REDACTED_FIELDS`. The URL may contain a password or reveal the
-# household's network, and the other fields may identify the server or the household.
+# A bug report hides the values of the fields in `_REDACTED_FIELDS`, because the URL may contain a password or reveal
+# the household's network, and the other fields may identify the server or the household.
 _REDACTED_FIELDS: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 

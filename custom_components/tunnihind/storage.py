@@ -1,4 +1,4 @@
-"""Stores the data of a config entry, and reads the data after a restart of Home Assistant."""
+"""Stores the data of a config entry, and reads the data when the entry is loaded."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -28,7 +28,8 @@ class StoredState:
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that are
-    switched off or have changes. `ledger` contains the plans' accounts and settled prices, as JSON values.
+    switched off or have changes. `ledger` contains the accounts of the plans and the household's settled prices, as
+    JSON values.
     """
 
     server: str | None = None

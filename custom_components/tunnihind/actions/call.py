@@ -1,4 +1,4 @@
-"""Functions that several actions use."""
+"""Reads the fields that several actions have in common, and makes the common parts of their answers."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ def parse_duration(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the entry that `call` names, or of the only entry if `call` names none.
+    """Return the coordinator of the entry that `call` names, or of the entry from `_only_entry_id` if `call` names none.
 
     Raises ServiceValidationError if there is no such entry, or if the entry is not loaded.
     """
@@ -78,7 +78,7 @@ def requested_prices(call: ServiceCall, coordinator: TunnihindCoordinator) -> Pr
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks an answer of a rehearsal, or no field if the server is not a rehearsal."""
+    """Return the field that marks an answer of a rehearsal, or no field if the entry is not for a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
@@ -124,7 +124,7 @@ def _only_entry_id(hass: HomeAssistant) -> str:
 def window_answer(outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
-    The cost and the saving of the window are left out if they are unknown.
+    If the window has no cost or no saving, the cost or the saving is left out.
     """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}

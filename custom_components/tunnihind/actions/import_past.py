@@ -54,8 +54,8 @@ def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
 def _requested_start(data: Mapping[str, Any], now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `EARLIEST_DAY`. Raises Refusal if the first hour of
-    the import has not passed at `now` (UTC seconds).
+    The import begins on the day that the call names, but not before `EARLIEST_DAY`, which is also the default. Raises
+    Refusal if the first hour of the import has not passed at `now` (UTC seconds).
     """
     day: date = max(data.get(ATTR_START, EARLIEST_DAY), EARLIEST_DAY)
     start = instant_of(day, time.min)

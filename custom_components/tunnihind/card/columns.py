@@ -43,9 +43,9 @@ class HouseholdColumns(Columns):
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
-    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the bounds divide the values of `price` into five groups of about equal size. `market` is the market price in
-    EUR/kWh without VAT: the settled price or the forecast's median.
+    server computes the bounds between the colours from the settled prices of the last 30 days and of the hours ahead.
+    If the server sends no bounds, the bounds divide the values of `price` into five groups of about equal size.
+    `market` is the market price in EUR/kWh without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
@@ -129,8 +129,8 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     """Return the colour of each price, as described in `HouseholdColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
-    in `scale` may have a different household price in each period. The mean over all periods with a known price
-    separates two colours.
+    in `scale` may have a different household price in each period. The mean of these household prices, over all periods
+    with a known price, separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
-The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
-prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the code with the examples of contents in
-tests/integration/card/examples.
+The card's JavaScript relies on the types in this module. Instants are whole UTC seconds, on the `EntryClock` unless
+stated otherwise. Household prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the contents
+that a card gets with the examples in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,6 @@ from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
 from ..household.problems import MAX_FORECAST_AGE_S, problems
 from ..plans.solver import Piece
-from ..prices.timeline import Timeline
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
 from ..server.polling import Problem
@@ -79,10 +78,11 @@ class CardContents(CardContentsWithoutPrices):
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. In all
     other modes, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor
-    "Data problem". `lost_since` is the time of the server's last answer that was less than an hour old. If `problems`
-    doesn't contain `server_unreachable`, `lost_since` is None. `stale_since` is the time at which the forecast became
-    too old. If `problems` doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card
-    shows prices: `cents` or `euros` per kWh. `currency` is the currency of all prices.
+    "Data problem". `lost_since` is the time of the server's last answer, or the time at which that answer became an
+    hour old if this was earlier. If `problems` doesn't contain `server_unreachable`, `lost_since` is None.
+    `stale_since` is the time, on the server's clock, at which the forecast became too old. If `problems` doesn't
+    contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or
+    `euros` per kWh. `currency` is the currency of all prices.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
@@ -122,11 +122,14 @@ def contents_without_prices(entry: TunnihindConfigEntry, *, removed: bool) -> Ca
 
 
 class ContentsBuilder:
-    """Makes the card's contents for a loaded entry. Lists of prices are cached until the prices or the date change."""
+    """Makes the card's contents for a loaded entry.
+
+    Lists of prices are cached until the prices, the bounds between the colours or the date change.
+    """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
-        self._made_from: tuple[Timeline, Timeline, Timeline, int] | None = None
+        self._made_from: tuple[object, ...] = ()
         self._prices: HouseholdColumns | None = None
         self._selling: Columns | None = None
 
@@ -154,7 +157,7 @@ class ContentsBuilder:
 
     def _update_columns(self, prices: PricesNow) -> None:
         coordinator, start = self._coordinator, prices.today.start
-        made_from = prices.timeline, prices.level_prices, coordinator.selling_prices.timeline, start
+        made_from = prices.timeline, prices.level_prices, prices.price_scale, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
             self._prices = household_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)

@@ -1,4 +1,4 @@
-"""Sends the contents of an entry to each open card: when the card opens, and after every change of the contents.
+"""Sends each open card its contents: when the card opens, and after every change of the contents.
 
 A card subscribes with the websocket command `tunnihind/card/subscribe`. With the command `tunnihind/card/past`, a card
 requests the prices of the days before today.
@@ -45,7 +45,7 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send the entry's contents to a card, now and after every change. Return a function that ends the subscription.
+    """Send a card its contents, now and after every change. Return a function that ends the subscription.
 
     `message` is the id of the card's request.
     """
@@ -67,7 +67,7 @@ def async_subscribe(
 
 
 class _CardStream:
-    """Follows a config entry, and sends its contents to all open cards after each change."""
+    """Follows a config entry, and sends new contents to all open cards of the entry after each change."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_CardSubscription]] = []
@@ -176,10 +176,7 @@ class CardPastPrices(TypedDict):
 
 
 async def async_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices:
-    """Request past market prices from the server, and convert them to the household's prices.
-
-    The household's present contracts determine the length of the price periods: hours or quarter-hours.
-    """
+    """Request past market prices from the server, and convert them to the household's prices."""
     answer = await coordinator.async_past_market_prices(_PAST_DAYS)
     lines = Timelines()
     lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling_contract)

@@ -195,7 +195,7 @@ class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
         """The time at which the sensor's all-time sum began at zero.
 
         If the sensor's state class is not "total", `last_reset` is None. If a sum started again at zero without a new
-        `last_reset`, Home Assistant's statistics would count the fall of the sum as a loss.
+        `last_reset`, Home Assistant's statistics would count the fall of the sum as a negative amount.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

@@ -36,8 +36,8 @@ from ..entity import EXPENSIVE_PREFIX, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# `PriceTurnedNegativeTrigger` ignores shorter times below zero, because switching a device on for them is not
-# worthwhile.
+# `PriceTurnedNegativeTrigger` ignores prices that stay below zero for less than this time, because switching a device
+# on for a shorter time is not worthwhile.
 _SHORTEST_NEGATIVE_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
@@ -47,7 +47,7 @@ _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of one kind. If the target contains entities of other kinds, the trigger ignores them."""
+    """A trigger for entities of one kind. Other entities are ignored, unless `_check_target` refuses the target."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
@@ -179,7 +179,10 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests whether the target's entities of one kind are on. Other entities are ignored."""
+    """A condition that tests whether the target's entities of one kind are on.
+
+    Other entities are ignored, unless `_check_target` refuses the target.
+    """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -198,8 +201,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check returns True, and an automation could run a
-        # heater at any price.
+        # If `states` is empty, Home Assistant's own check returns True, and an automation could run a heater at any
+        # price.
         return bool(states) and super()._check_all_match_state(states)
 
 

@@ -223,7 +223,8 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_descriptions("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The spread (highest price less lowest price) of past days shows how much a battery or a plan could gain.
+        # The spread (highest price less lowest price) has statistics, because the spreads of past days show how much a
+        # battery or a plan could gain.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

@@ -119,8 +119,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the chosen row of fees, or add the first row. Also change the settings that apply to all rows."""
         if user_input is None:
-            row = row_named(self._rows, self._chosen_row) if self._chosen_row else None
-            return await self._open_form("edit_row", row, needs_date=False)
+            return await self._open_form("edit_row", row_named(self._rows, self._chosen_row), needs_date=False)
         others = rows_without(self._rows, self._chosen_row) if self._chosen_row else self._rows
         changes, form = self._read_form("edit_row", user_input, others)
         return form or self._save_options(changes)

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row begins with these
-figures. If the household keeps all the table's figures for a part of the price, the table's later figures for this part
-apply automatically. The options store fees in c/kWh.
+If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row shows these figures
+at first. If the household keeps all the table's figures for a part of the price, the table's later figures for this
+part apply automatically. The options store fees in c/kWh.
 """
 
 from collections.abc import Iterable, Mapping
@@ -93,9 +93,9 @@ def ordered_rows(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
-def row_named(rows: Iterable[Row], name: str) -> Row:
-    """Return the row named `name`."""
-    return next(row for row in rows if row_name(row) == name)
+def row_named(rows: Iterable[Row], name: str | None) -> Row | None:
+    """Return the row named `name`. If there is none, for example because it was just removed, return None."""
+    return next((row for row in rows if row_name(row) == name), None)
 
 
 def rows_without(rows: Iterable[Row], name: str) -> list[Row]:
@@ -150,7 +150,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field, but programs may omit a required field that has a default.
+            # The field is required, so that people can't clear it. It has a default, so that programs may omit it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, shared in self._shared_fields.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row_fields(name).items()}
@@ -178,7 +178,7 @@ class RowForm:
         }[name]
 
     def shown_values(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert the fees in `figures` from c/kWh to the form's unit, and group all figures by section of the form."""
+        """Convert the fees in `figures` from c/kWh to the form's unit, and group the form's figures by section."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {
@@ -216,7 +216,10 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **shared, **row, **self._followed_figures(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the rate table's figures for `day` as its own, so that no part follows the table."""
+        """Return the row with figures of its own for all parts, so that no part follows the rate table.
+
+        The parts that followed the table get the table's figures for `day`.
+        """
         followed = self._followed_figures(row, self.table_figures(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -270,7 +273,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the figures for `part` equal the rate table's for the form's date, with VAT or without.
 
-        If the table has no figure for this date, return False. The form then shows the figure of another date.
+        If the table has no figure for this date, return False, even if the form shows the table's figure for another
+        date.
         """
         keys = self._table_keys(part)
         if not keys or not self._dated_rate(part).applies_on(self.day):

@@ -11,7 +11,7 @@
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` begins with the longest name
+ *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` is sorted from long to short
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
@@ -142,7 +142,7 @@ export function priceTicks(least, most, step) {
   return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-/** The hours between two times below the chart, or undefined if 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond */
+/** The number of hours between two times below the chart, or undefined if even 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond pixels */
 export const hoursBetweenLabels = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
@@ -210,7 +210,7 @@ ${pathElements(["likely", "median", "zero", ...before, "present"])}</g>${["price
 export class Drawing {
   /**
    * @param {HTMLElement} place
-   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of the host's paths behind and before the prices, and SVG definitions for them
+   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of the host's paths behind and in front of the prices, and SVG definitions for them
    */
   constructor(place, { behind = [], before = [], more = "" }) {
     this.place = place;
@@ -319,7 +319,7 @@ export class Drawing {
     for (const name in drawn) this.setPath(name, drawn[name]);
   }
 
-  /** A bar from the zero line to the height `tip`. @param {number} left @param {number} right @param {number} tip */
+  /** A bar from the zero line to the y coordinate `tip`. @param {number} left @param {number} right @param {number} tip */
   barPath(left, right, tip) {
     return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
   }
@@ -525,7 +525,7 @@ export class Chart {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at the period under a pointer. Beside the plot, points at the nearest period in view. @param {PointerEvent} event */
+  /** Points at the period under a pointer. Beside the plot, points at the period at the edge of the view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
@@ -563,7 +563,7 @@ export class Chart {
   /** @param {PointerEvent} event */
   onPointerMove(event) {
     const { pointerId, pointerType, clientX, buttons } = event;
-    // If no button is down, the event of its release may have gone to a menu.
+    // The event of a button's release may have gone to a menu, so `pressedPointers` may contain pointers without a pressed button.
     if (!buttons) this.pressedPointers.clear();
     const before = this.pressedPointers.get(pointerId);
     if (before !== undefined) {

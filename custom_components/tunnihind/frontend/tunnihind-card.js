@@ -303,7 +303,7 @@ export function plansInView(plans, view, now) {
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The usual share of the picture for plans, and the height that further plans leave for prices. */
+/** The usual share of the picture for plans, and the least height for prices if plans need a larger share. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars of at least this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
@@ -312,7 +312,7 @@ const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 /** Draws the prices, the selling price, the plans and the extremes. */
 class CardDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of all plans */
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view */
   constructor(place, lanes, pick) {
     super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
@@ -421,7 +421,7 @@ class CardDrawing extends Drawing {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
-    // If one plan has the only line, its button opens the list of all plans.
+    // If one of several plans has the only line, its button opens the list of the plans in view.
     const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
@@ -536,7 +536,7 @@ const STYLE = `
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
-  /* Some of the text's colour makes these colours stand out on light and dark cards. */
+  /* Some of the text's colour is mixed in, so that these colours stand out on light and dark cards. */
   --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
   --t2: color-mix(in srgb, var(--soft) 86%, transparent);
@@ -696,7 +696,7 @@ const cardClass = (Base) => class extends Base {
     this.parts.later.onclick = () => this.chart.panByShare(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Another subscription may have this one's number now. `unsubscribe` would end the other subscription.
+      // After a reconnection, another subscription may have this subscription's number. `unsubscribe` would end the other one.
       this.subscription = null;
       this.subscribe();
     };
@@ -881,7 +881,7 @@ const cardClass = (Base) => class extends Base {
     this.fit();
   }
 
-  /** If the card needs another number of rows, makes the dashboard read it. */
+  /** If the card's number of rows has changed, makes the dashboard read it. */
   announceSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));

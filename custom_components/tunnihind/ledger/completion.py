@@ -55,8 +55,8 @@ def energy_from_counter(sums: Mapping[int, float]) -> list[EnergyStretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
-    are missing, one `EnergyStretch` covers the whole gap. If the total falls between two readings, the energy counts as
-    0. Implausibly large amounts of energy are left out.
+    are missing, one `EnergyStretch` covers the whole gap. If a reading is lower than the reading before, the energy
+    between them is 0. Implausibly large amounts of energy are left out.
     """
     rows = sorted(sums.items())
     stretches = (

@@ -52,7 +52,8 @@ class Total:
 
     `at_one_kw` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `at_one_kw.kwh` is
     the running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is
-    the number of hours for which the energy of the plan's own device is unknown.
+    the number of hours for which the energy of the plan's own device is unknown. Slices that need an unknown price are
+    left out of all amounts.
     """
 
     at_one_kw: Amounts = field(default_factory=Amounts)

@@ -38,7 +38,7 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for the hour or for one of its quarters."""
     NO_RATE = "no_rate"
-    """`rates.json` lacks a rate for the hour's date, or the date is before the household's first row of fees."""
+    """A needed rate is missing in `rates.json`, or the hour is before the household's first row of fees."""
     NO_READING = "no_reading"
     """The energy statistic has no reading for the hour."""
 
@@ -47,7 +47,7 @@ class LeftOutReason(StrEnum):
 class LeftOutHour:
     """Takes the place of an unknown price or cost, and gives the reason.
 
-    `parts` lists the parts of the price for which `rates.json` has no rate.
+    `parts` lists the parts of the price whose rate for the hour is missing in `rates.json`.
     """
 
     reason: LeftOutReason
@@ -66,14 +66,15 @@ class HourPrice:
 
     @property
     def mean(self) -> float:
-        """The mean of the four quarters' prices."""
+        """The mean of the four quarters' prices, rounded to 4 decimals."""
         return rounded(fmean(self.quarters))
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
     """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why there is no price.
 
-    `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long.
+    `settled` maps the starts of periods (UTC seconds) to their settled market prices in EUR/MWh. Each period is
+    `step_s` seconds long.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -171,8 +172,8 @@ class PaidPrices:
 class CostRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour, or None if the hour no longer has a rate or a meter reading. `total` is the sum of
-    the costs of this hour and all earlier hours.
+    `cost` is the cost of one hour, or None if the hour now has no rate or no meter reading. `total` is the sum of the
+    costs of this hour and all earlier hours.
     """
 
     cost: float | None
@@ -231,7 +232,7 @@ def _hour_cost(hour: int, energy: MeasuredEnergy, price: HourPrice | LeftOutHour
 def cost_rows(
     stored: Mapping[int, CostRow], found: Mapping[int, float | LeftOutHour], start: int
 ) -> dict[int, CostRow]:
-    """Return the hourly rows of a cost statistic from `start` on, with the new costs in `found`.
+    """Return the hourly rows of a cost statistic from `start` (UTC seconds) on, with the new costs in `found`.
 
     If the server has no market price for an hour, the hour's cost in `stored` is kept. If an hour has no rate or no
     reading, the hour's stored cost is removed. All running totals from `start` on are computed again.

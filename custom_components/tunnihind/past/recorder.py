@@ -1,9 +1,9 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic depends on the zone, the mode and the number of a config entry. A statistic is never shared
-between zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different numbers.
-If a household replaces a server with another server of the same zone and mode, the integration continues the old
-statistics.
+The id of a written statistic depends on the zone, the mode and the number of its config entry. A statistic is never
+shared between zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different
+numbers. If a household replaces a server with another server of the same zone and mode, the integration continues the
+old statistics.
 """
 
 import asyncio
@@ -169,7 +169,7 @@ async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: s
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return the stored mean, lowest and highest price of each hour."""
+    """Return the stored mean, lowest and highest price (EUR/kWh) of each hour, keyed by its start in UTC seconds."""
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 

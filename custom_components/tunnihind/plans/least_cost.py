@@ -58,7 +58,7 @@ class _CostTable:
     """The least costs of running a device if a given number of pieces may still start.
 
     `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
-    `step` begins. `off[step][left]` is the same cost if no piece is running then.
+    `step` begins. `off[step][left]` is the least cost if no piece is running then.
     """
 
     off: Sequence[Sequence[float]]
@@ -157,8 +157,8 @@ def _cost_table(
 ) -> _CostTable:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, and allows one piece fewer. If any number of pieces or
-    no piece is allowed, `then` is None.
+    `then` is the table that applies after a piece has started, and allows one piece fewer. `then` is None if the number
+    of pieces is unlimited, or if no further piece may start.
     """
     nothing_left = [0.0, *[_IMPOSSIBLE] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step

@@ -34,11 +34,12 @@ class Window:
 
     `pieces` are the pieces of the window in chronological order, each as [start, end) in UTC seconds. All pieces lie
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
-    EUR/kWh. `saving` is the expected saving compared with starting the device at once. `saving` is None if a price is
-    unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
-    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't say how much energy
-    the device needs. `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only
-    predicted. `shortened` is true if the chosen window is shorter than the plan's duration.
+    EUR/kWh. `saving` is the expected saving compared with starting the device at once, or at the start of `span` if
+    that is later. `saving` is None if a price is unknown, or if the plan does not look for the cheapest hours. `cost`
+    is the expected cost of the energy that the device uses in the window. `cost` is None if a price is unknown, or if
+    the plan's settings don't say how much energy the device needs. `forecast_share` (0 to 1) is the fraction of the
+    window's time for which prices are only predicted. `shortened` is true if the chosen window is shorter than the
+    plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
     time, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost

@@ -14,7 +14,8 @@ call of `decide` chooses the later pieces again, and may end the running piece e
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
-If `days` is more than 1 and the rest of a span is too short for the whole duration, the plan may wait for a later span.
+If a plan allows shortened windows and its setting `days` is more than 1, the plan may wait for a later span with room
+for the whole duration, instead of using a shortened window in the rest of the present span.
 
 A plan that is switched off stops at once. If the plan is switched on again, it continues with the pieces that are still
 ahead. If the plan allows shortened windows, `decide` may add other time for the missed pieces. If the plan doesn't

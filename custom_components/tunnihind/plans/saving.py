@@ -14,7 +14,7 @@ to be the weighted sum of the hourly medians. If prices change every quarter-hou
 quarter-hours.
 
 Like a predicted price, the saving is assumed to have a split normal distribution. The variance of the saving above its
-median is the sum of u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a
+median is the sum of u_i rho(|i-j|) u_j over all hours i and all hours j. The factor u_i is the weight of hour i times a
 standard deviation of the hour's price: the standard deviation above p50 if the weight is positive, and below p50 if the
 weight is negative. The variance of the saving below its median has the same formula, but with the standard deviations
 of prices above and below p50 exchanged.

@@ -171,7 +171,7 @@ def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceO
 
 @dataclass(frozen=True, slots=True)
 class _StepJob:
-    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro."""
+    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro per kWh."""
 
     steps: int
     shortest: int | None

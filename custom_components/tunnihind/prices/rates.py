@@ -43,7 +43,8 @@ class Package(StrEnum):
 class NetworkRates:
     """A network package's transmission rate in each `NetworkRatePeriod`.
 
-    If the package has no peak rates, `peak` and `rest_day_peak` are None.
+    Rates from `rates.json` are in c/kWh, and a household's own rates are in EUR/kWh. If the package has no peak rates,
+    `peak` and `rest_day_peak` are None.
     """
 
     day: float

@@ -22,7 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache has room for the charges of all quarter-hours in two weeks, because the card loads two weeks of past prices.
+# The cache has room for the charges of all quarter-hours in two weeks, because the card loads 13 days of past prices.
 # If the cache had no limit, an import of past years would use a lot of memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
@@ -68,9 +68,9 @@ _RATE_NAMES: Final = tuple(one.name for one in fields(TariffRow) if one.default 
 class Charge:
     """One part of the household price at one instant.
 
-    `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If the
-    rate comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
-    nearest known rate.
+    `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If
+    `eur_kwh` comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is
+    the nearest known rate.
     """
 
     part: Part
@@ -110,7 +110,7 @@ class Charges:
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
-        """The parts of the price for which `rates.json` has no rate on the date of the charges."""
+        """The parts of the price whose rate for the date of the charges is missing in `rates.json`."""
         return tuple(charge.part for charge in self.charges if not charge.is_known)
 
     @property
@@ -124,10 +124,10 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose VAT law and public holidays apply.
-    `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. For rows of fees
-    without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is None. If `fees_include_vat`
-    is true, the figures of the rows include VAT. The fields from `day_rate_starts` to `holidays_at_night_rate` apply
-    only to the package `OWN`.
+    `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
+    row of fees, and for rows without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is
+    None. If `fees_include_vat` is true, the figures of the rows include VAT. The fields from `day_rate_starts` to
+    `holidays_at_night_rate` apply only to the package `OWN`.
     """
 
     zone: Zone = Zone.EE
@@ -195,7 +195,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate on `day` as a fraction, for rows of fees that don't state a VAT rate.
+        """Return the VAT rate that applies on `day` if no row of fees states a VAT rate, as a fraction.
 
         `on_network` selects the rate on network and state fees, which may differ from the rate on electricity.
         """
@@ -254,7 +254,7 @@ def _rate_in(period: NetworkRatePeriod, rates: NetworkRates) -> float:
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the household's tariff from the entry's options, which contain fees in cents and VAT rates in percent."""
+    """Build the household's tariff from the entry's options, which contain fees in c/kWh and VAT rates in percent."""
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(
         zone=zone,

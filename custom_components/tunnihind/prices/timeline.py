@@ -70,8 +70,8 @@ class Timeline:
     def with_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.
 
-        An hour gets the mean price of its quarters. If the price of a quarter is unknown, the quarter's hour is left
-        out. A quarter gets the price of its hour.
+        An hour gets the mean price of its quarters. If all four quarters are settled, the hour is settled. If the price
+        of a quarter is unknown, the quarter's hour is left out. A quarter gets the price of its hour.
         """
         if step_s == self.step_s:
             return self
@@ -130,7 +130,7 @@ class Level(StrEnum):
 def rank(period: Period, day: Sequence[Period]) -> int:
     """Return the rank of the period's price among the prices of its day.
 
-    The cheapest price has rank 1. Equal prices have the same rank.
+    The lowest price has rank 1. Equal prices have the same rank.
     """
     return 1 + sum(other.price < period.price for other in day)
 
@@ -138,7 +138,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the price level of a period, compared with all periods of its day.
 
-    Periods with the same price have the level at the middle of their places among the sorted prices.
+    If several periods have the same price, the middle of their places among the sorted prices determines their level.
     """
     return _level_of_price(period.price, sorted(other.price for other in day))
 

@@ -30,8 +30,9 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest settled
-    price. `baseline_mae` is the same error of the price one week earlier. `skill` is 1 - `mae` / `baseline_mae`.
+    `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest price that
+    was settled when the forecast was made. `baseline_mae` is the same error of the price one week earlier. `skill` is
+    1 - `mae` / `baseline_mae`.
     """
 
     mae: float
@@ -70,7 +71,7 @@ class Mode(StrEnum):
     DEMO = "demo"
     """A simulated market with made-up prices."""
     REHEARSAL = "rehearsal"
-    """A past day with the prices and forecasts of that day. The server's clock runs on from that day."""
+    """A past day with the prices and forecasts known then. The server's clock runs on from that day."""
 
 
 @dataclass(frozen=True, slots=True)

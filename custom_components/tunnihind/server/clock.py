@@ -59,7 +59,10 @@ class EntryClock:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal has started again, so that its clock went back from `before` to `server_now`."""
+        """Return whether a rehearsal has started again.
+
+        The rehearsal's clock has then gone back by more than two minutes, from `before` to `server_now`.
+        """
         return self.is_rehearsal and server_now < before - _MAX_CACHE_AGE_S
 
     @property

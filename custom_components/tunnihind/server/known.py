@@ -13,13 +13,13 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# The prices of the last 49 hours are kept: yesterday and today are at most 49 hours long. A plan needs yesterday's
-# prices if its window began before midnight.
+# The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
+# yesterday's prices if its window began before midnight.
 KEPT_PRICES_S: Final = 49 * HOUR_S
-# Prices are published only up to the end of the next delivery day. So if a known settled price is this many seconds
-# ahead, the price came from a server with a wrong clock.
+# Prices are published only up to the end of the next delivery day. So if a known settled price is at least this many
+# seconds ahead, the price came from a server with a wrong clock.
 MAX_SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
+# A request may be sent up to this many seconds before the pause between requests ends, because the times of polls vary.
 _POLL_MARGIN_S: Final = 30
 # The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
 # 49 hours.
@@ -93,9 +93,11 @@ class PastPricesFetcher:
         No request is sent while no settled price is known, or during the pause after an earlier request.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
+        # At one in the morning, the current period may have no price yet, although all past prices are known.
+        past = now - now % known.step_s
         if (
             known.settled
-            and not _has_settled_prices(known, yesterday.start, now)
+            and not _has_settled_prices(known, yesterday.start, past)
             and (self._attempts == 0 or self.is_due(now))
         ):
             self._asked_at = now
@@ -106,10 +108,10 @@ class PastPricesFetcher:
                 LOGGER.debug("the server did not send the prices of past hours: %s", error)
             else:
                 known = with_settled_prices(known, settled, now)
-        if not known.settled or _has_settled_prices(known, yesterday.start, now):
+        if not known.settled or _has_settled_prices(known, yesterday.start, past):
             self.forget_requests()
         else:
-            self.is_missing = not _has_settled_prices(known, today.start, now)
+            self.is_missing = not _has_settled_prices(known, today.start, past)
         return known
 
 

@@ -166,9 +166,9 @@ class ServerPoller:
     async def past_prices(self, days: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        `days` is from 2 to 14. All other known settled prices are included. If the wrong server answers, or the server
-        sends no valid prices, return only the prices that are already known. Raises TunnihindError if no prices are
-        known.
+        `days` is from 2 to 14. All other known settled prices are included. If the wrong server answered the last poll,
+        or the server sends no valid prices, return only the prices that are already known. Raises TunnihindError if no
+        prices are known.
         """
         known = self._known_prices_or_raise()
         if self._wrong_server:

@@ -27,7 +27,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_READERS: Final = 2
-"""For each zone, at most this many requests read months from the store at a time, and as many read tables of scores."""
+"""At most this many requests of one zone read months from the store at a time. A second limit of the same size applies
+to tables of scores."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -66,7 +67,10 @@ def series(snapshot: Snapshot) -> Handler:
 
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the requested number of days of history. Raises ParameterError unless `days` is one or two digits."""
+    """Return the requested number of days of history, or `default` if the request has no parameter `days`.
+
+    Raises ParameterError if `days` is repeated, or isn't one or two digits.
+    """
     given = optional(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
@@ -151,7 +155,9 @@ def redirect(name: str) -> Handler:
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        return web.Response(status=308, headers={"Location": f"{name}/{query}"})
+        fields = headers("no-store", of_api=False)
+        fields["Location"] = f"{name}/{query}"
+        return web.Response(status=308, headers=fields)
 
     return handle
 

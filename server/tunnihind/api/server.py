@@ -46,7 +46,7 @@ _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""If there are too many connections, about one in 20 is closed at once, because each choice sorts all connections."""
+"""If there are too many connections, about one in 20 is closed, so that the connections are sorted less often."""
 
 
 class Runner(web.AppRunner):

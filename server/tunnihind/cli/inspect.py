@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
-from tunnihind.pipeline.back_fill import DaysFilled, days_progress
+from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
@@ -44,7 +44,7 @@ class Status:
     forecast_tier: str | None
     forecast_inputs: Mapping[str, Any] | None
     covariates: Mapping[str, int]
-    history: Mapping[str, DaysFilled]
+    history: Mapping[str, BackFillProgress]
     weather: Sequence[VariableScores]
     sources: Sequence[SourceHealth]
     held: Sequence[Witness]
@@ -61,7 +61,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     is then left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
+    settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest
     run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(
         now=now,
@@ -76,12 +76,12 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         forecast_tier=None if run is None else run.tier,
         forecast_inputs=None if run is None else run.inputs,
         covariates=store.covariates.newest_issues(now),
-        history={} if is_past else days_progress(store.state),
+        history={} if is_past else progress_by_source(store.state),
         weather=read_weather_scores(store, market, now),
         sources=() if is_past else tuple(store.health.all().values()),
-        held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
+        held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
-        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
 
@@ -159,12 +159,12 @@ def _covariates(status: Status) -> str:
     return f"{len(status.covariates)} series, newest issued {_age(newest, status.now)}{unused}"
 
 
-def _history(filled: DaysFilled, status: Status) -> str:
-    text = f"weather of {filled.done} of {filled.total} days is here"
+def _history(filled: BackFillProgress, status: Status) -> str:
+    text = f"weather of {filled.done} of {filled.total} days is stored"
     if filled.lacking:
-        text += f", that of {filled.lacking} can't be had"
+        text += f"; {filled.lacking} days are not available"
     if filled.goes_on_at > status.now:
-        text += f"; the rest goes on at {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
+        text += f"; more days follow from {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time on"
     return text
 
 
@@ -174,14 +174,15 @@ def _weather(scores: VariableScores) -> str:
     days = max(one.days for one in scores.by_days_ahead)
     return (
         f"{scores.variable}, {first} to {last} days ahead: correlation (error, {scores.unit}) {by_lead}; "
-        f"{days} days against the newest forecast"
+        f"{days} days compared with the newest forecast"
     )
 
 
 def _pipeline(status: Status) -> str:
     if status.pipeline is None:
         return "not running"
-    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {_age(status.pipeline.beat_ts, status.now)}"
+    seen = _age(status.pipeline.beat_ts, status.now)
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, last seen {seen}"
 
 
 @click.command()

@@ -123,7 +123,7 @@ SOURCES: Final = (
         type=Zones(),
         default=_DEFAULTS.zones[0],
         show_default=True,
-        help=f"Zones to serve, from {', '.join(ZONES)}. The first is at the root, each further one under its name.",
+        help=f"Zones to serve, from {', '.join(ZONES)}. The first zone is at the root, each other zone under its name.",
     ),
     _setting("elering-url", "Base URL of Elering's API."),
     _setting("entsoe-url", "Address of ENTSO-E's API."),
@@ -136,7 +136,7 @@ SOURCES: Final = (
     _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting("contact", "Your address. Sources get it in the User-Agent."),
+    _setting("contact", "Your e-mail address or URL, sent to the sources in the User-Agent."),
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
@@ -153,15 +153,15 @@ SERVER: Final = (
     ),
     _setting(
         "vat-rate",
-        "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
-        "elsewhere. A rate other than the newest legal rate also applies to the feeds.",
+        "VAT in prices in EUR/kWh. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
+        "elsewhere. A rate that is neither the default nor the newest legal rate also applies to the feeds.",
         type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
     _setting(
         "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
-    _setting("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
+    _setting("rate-limit", "Maximum number of requests per second from one client. 0 means no limit.", type=float),
     _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),

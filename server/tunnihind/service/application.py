@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from msgspec.structs import replace
 
 from tunnihind import __version__
 from tunnihind.api import routes
@@ -47,9 +46,9 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The data and functions from which the server makes the answers about one zone.
 
-    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
-    `/api/v1/accuracy`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true for the
-    month. `page_context` returns data that only the pages show.
+    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table at
+    `/api/v1/accuracy?format=csv`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true
+    for the month. `page_context` returns data that only the pages show.
     """
 
     snapshot: Snapshot
@@ -92,7 +91,7 @@ def create_app(
             handlers[path] = routes.redirect(site.zone)
         of_zone = {
             **_resources(zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
-            **_documents(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
+            **_documents(settings, site, zone.snapshot, instance_id, mode, clock),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
@@ -138,30 +137,16 @@ def _resources(
 
 
 def _documents(
-    server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
+    server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, clock: Clock
 ) -> Mapping[str, Handler]:
     """Return the handlers of `/api/about` and of the API's description by path."""
-    settings = site.settings
-    document = openapi_document(settings)
-    about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
+    document = openapi_document(site.settings)
+    about = None if instance_id is None else _about(server, snapshot, instance_id, mode, clock)
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
-        "/api/about": routes.not_yet if about is None else routes.ready_made(_with_scale(about, snapshot)),
+        "/api/about": routes.not_yet if about is None else routes.ready_made(about),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
-
-
-def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
-    """Return a function that encodes `about` with the colour scale of the newest prices."""
-
-    @lru_cache(maxsize=1)
-    def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
-        return unchanging(msgspec.json.encode(replace(about, price_scale=[*scale])))
-
-    def of(coding: Coding) -> Representation:
-        return made(snapshot.data_so_far.price_scale)(coding)
-
-    return of
 
 
 def identity(instance_id: str, market: Market) -> str:
@@ -169,19 +154,34 @@ def identity(instance_id: str, market: Market) -> str:
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
 
-def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, now: int) -> About:
+def _about(
+    server: Settings, snapshot: Snapshot, instance_id: str, mode: Mode, clock: Clock
+) -> Callable[[Coding], Representation]:
+    """Return a function that makes the answer to `/api/about`, with the present VAT rate and price scale."""
+    settings = snapshot.settings
     market = settings.market
-    return About(
-        name=NAME,
-        version=__version__,
-        instance_id=identity(instance_id, market),
-        zone=market.code,
-        zones=[ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets],
-        vat_rate=vat_rate_at(settings.api_vat_rates, now),
-        vat_rate_is_chosen=settings.chosen_vat_rate is not None,
-        attribution=settings.attribution_text,
-        public_url=settings.base_url,
-        full_horizon=settings.full_horizon,
-        price_scale=[],
-        mode=mode,
-    )
+    zones = [ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets]
+
+    @lru_cache(maxsize=1)
+    def made(vat_rate: float, price_scale: Sequence[float]) -> Callable[[Coding], Representation]:
+        about = About(
+            name=NAME,
+            version=__version__,
+            instance_id=identity(instance_id, market),
+            zone=market.code,
+            zones=zones,
+            vat_rate=vat_rate,
+            vat_rate_is_chosen=settings.chosen_vat_rate is not None,
+            attribution=settings.attribution_text,
+            public_url=settings.base_url,
+            full_horizon=settings.full_horizon,
+            price_scale=[*price_scale],
+            mode=mode,
+        )
+        return unchanging(msgspec.json.encode(about))
+
+    def of(coding: Coding) -> Representation:
+        vat_rate = vat_rate_at(settings.api_vat_rates, int(clock.now()))
+        return made(vat_rate, snapshot.data_so_far.price_scale)(coding)
+
+    return of

@@ -35,7 +35,7 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
-            _LOG.info("serving the data of the database without a pipeline")
+            _LOG.info("serving the data in the database; another server has to fetch new data")
             await until_stopped(stopping)
 
 
@@ -48,9 +48,11 @@ def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> Serve
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,
-        read_prices=lambda start, end: _readable(store).prices.read_archive(start, end, zones=(zone,)).everything(),
-        read_scores=lambda first, last: _readable(store).scores.days(zone, first, last),
-        are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed(start, end)},
+        read_prices=lambda start, end: (
+            _readable(store).prices.read_archive(start, end, zones=(zone,)).newest_versions()
+        ),
+        read_scores=lambda first, last: _readable(store).scores.day_scores(zone, first, last),
+        are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed_days(start, end)},
         page_context=lambda: updater.page_context[zone],
     )
 
@@ -67,7 +69,7 @@ async def answering(
     troubles = Troubles()
     snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
-    store.database.count_by(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
     metrics.show(Lag(updater), Connections(store.database))
     await updater.refresh()

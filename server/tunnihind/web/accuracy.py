@@ -111,8 +111,8 @@ class AccuracySummary:
 
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
     month's scores, the newest month first. `window` has the scores of the last 30 or 90 days. `week` has the shares of
-    the ideal saving that plans within seven days reached in the same time. If there are no such scores, `window` and
-    `week` are None. `years` lists the years with scores of the server's forecasts, the newest year first.
+    the ideal saving that plans within seven days reached in the same 30 or 90 days. `window` or `week` is None if it
+    has no scores. `years` lists the years with scores of the server's forecasts, the newest year first.
     """
 
     is_backtest: bool

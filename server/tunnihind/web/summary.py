@@ -56,11 +56,11 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class Summary:
     """All words and figures of the dashboard.
 
-    `cheapest` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights ahead.
-    `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present
-    price. `beyond` holds the forecast for the hours after the public window, in EUR/MWh. If the page shows quarters, or
-    if the server doesn't serve the full horizon, `beyond` is empty. If market prices are shown, `household` is None. If
-    there are no prices to show, `emptiness` gives the reason.
+    `cheapest` names the cheapest three consecutive hours of the next 24. `outlook` contains sentences about the
+    highlights ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour
+    of the present price. `beyond` holds the served forecast for hours after the public window, in EUR/MWh. If the page
+    shows quarters, `beyond` is empty. If market prices are shown, `household` is None. If there are no prices to show,
+    `emptiness` gives the reason.
     """
 
     display: Display
@@ -154,7 +154,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast for the hours after the public window, in the format of `/api/series`.
+    """Yield the forecast for the hours after the public window in EUR/MWh, with the field names of `/api/series`.
 
     If the periods are quarters, yield nothing.
     """

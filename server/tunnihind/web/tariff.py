@@ -191,7 +191,7 @@ class OwnTariff:
         return "night" if _is_night(self.market.local(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
-        """Yield nothing. A household's own rates hold on all days."""
+        """Yield nothing, because a household's own rates hold on all days."""
         return iter(())
 
 

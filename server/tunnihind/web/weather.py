@@ -71,7 +71,7 @@ class RegionWeather:
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
-            np.mean([archive.newest(name, start_ts, hours, now - FRESH_S, now) for name in names], axis=0)
+            np.mean([archive.newest_values(name, start_ts, hours, now - FRESH_S, now) for name in names], axis=0)
             for names in (wind_names(market), sun_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))

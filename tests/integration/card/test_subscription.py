@@ -13,7 +13,7 @@ from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.columns import household_columns
-from custom_components.tunnihind.card.contents import CardContents
+from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
 from custom_components.tunnihind.card.feed import CARD_STREAMS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
@@ -90,6 +90,17 @@ async def test_each_price_has_its_colour_by_the_servers_scale_or_the_known_price
     below = household_columns(replace(now, price_scale=(1e6,) * 4), tariff, start, end)
     assert below is not None
     assert set(below["tint"]) == {0}
+
+
+async def test_colours_follow_a_new_scale_of_the_server(home: Home, card: OpenCard) -> None:
+    coordinator = home.entry.runtime_data
+    contents = ContentsBuilder(coordinator)
+    before = contents.current_contents()["prices"]
+    coordinator.prices = replace(coordinator.prices, price_scale=(1e6,) * 4)
+    after = contents.current_contents()["prices"]
+    assert before is not None
+    assert after is not None
+    assert set(after["tint"]) == {0} != set(before["tint"])
 
 
 async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard) -> None:

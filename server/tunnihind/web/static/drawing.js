@@ -3,7 +3,10 @@
 
 import { DAYS_PX, Drawing, HOURS_PX, middleWithin, roundStep, TINTS } from "./chart.js";
 
-/** Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much. */
+/**
+ * Free space at the top of the price axis, as a fraction of the axis without free space. With negative prices, the
+ * bottom has as much.
+ */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
@@ -20,7 +23,8 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
 /**
  * The ends of the price axis, with some free space, and the step between its labels. For the same prices, the server's
  * chart has the same axis.
- * @param {number} least the lowest visible price, or zero @param {number} most the highest visible price, or zero
+ * @param {number} least the lowest visible price, or zero if that is lower
+ * @param {number} most the highest visible price, or zero if that is higher
  */
 export function priceScale(least, most) {
   const reach = most - least || 1;
@@ -28,7 +32,7 @@ export function priceScale(least, most) {
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 
-/** Draws published prices as steps, the forecast as a line in its band, and behind them nights and found times. */
+/** Draws published prices as steps, the forecast as a line in its band, and nights and the finder's results behind. */
 export class PageDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
@@ -95,7 +99,7 @@ export class PageDrawing extends Drawing {
     this.setPath("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
   }
 
-  /** Writes the unit above the price axis. If the present is in view and there is room, also labels the present. @param {DrawnScene} scene */
+  /** Writes the unit above the price axis, and labels the present if it is in view. Labels without room are left out. @param {DrawnScene} scene */
   nameMarks({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {

@@ -19,7 +19,8 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
 const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
- * Reads the typed values. If an energy is given, the time is computed from it and rounded up to whole quarters.
+ * Reads the typed values. If an energy is given, the time is computed from it and the power, and rounded up to whole
+ * quarters.
  * @param {{hours: string, kw: string, kwh: string}} typed
  * @returns {Asked | Refused}
  */
@@ -43,13 +44,13 @@ function numberOf(name, usual = "") {
 
 const MORNING = "07:00";
 
-/** The default deadline: 24 hours from the earliest start. */
+/** The default deadline, as a choice of `deadlineOf`. */
 const USUAL = "24h";
 
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} Ahead  what limits the deadline. `next` is the earliest start. `duration` is the running time in seconds. `ends`
+ * }} Ahead  the data for deadlines. `next` is the earliest start. `duration` is the running time in seconds. `ends`
  *   lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
  *   `2026-11-20T14:00`
  */

@@ -7,7 +7,7 @@ import { nightsOf } from "./periods.js";
 
 const MARGIN_S = 2 * HOUR_S;
 const PAST_DAYS = 14;
-/** The address is written after a pause of this many ms. Browsers refuse to change it with every pixel of a drag. */
+/** The address is written after a pause of this many ms, because browsers refuse a change at each pixel of a drag. */
 const REST_MS = 250;
 const SPANS = ["near", "ahead", "week", "all"];
 
@@ -65,11 +65,12 @@ export class PageChart extends Chart {
     this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
     this.name = SPANS.find((name) => name === chosen("span")) ?? this.usual;
     const [from, to] = [Number(chosen("from")), Number(chosen("to"))];
-    /** @type {Span | null} the view after moving or zooming; null for a named span */
+    /** @type {Span | null} the view after moving or zooming, or from the address; null for a named span */
     this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.span(this.usual));
-    // A press outside the chart clears the period pointed at. Buttons keep the period, because the zoom needs it.
+    // A press outside the chart clears the period pointed at. A press on a button doesn't, because the buttons zoom
+    // around this period.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -95,7 +96,7 @@ export class PageChart extends Chart {
     return this.scene?.pointed ?? null;
   }
 
-  /** Draws the page's current data: prices, wording and finder results. */
+  /** Draws the page's current prices and the finder's results, in the reader's language, unit and time zone. */
   show() {
     const { wording, found, dearest } = this.data;
     const drawn = drawnOf(this.data, this.showsPast);
@@ -169,7 +170,7 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** When the focus leaves the chart, keeps the period pointed at, because the buttons that zoom need it. @override */
+  /** When the focus leaves the chart, keeps the period pointed at, because the buttons zoom around it. @override */
   onFocusOut() {}
 
   /** Writes the view into the address after a pause without changes. */

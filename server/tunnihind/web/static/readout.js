@@ -6,12 +6,12 @@ import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 /** @typedef {{width: number, height: number}} Size */
 /** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the sides of a period's column, and the pointer's distance `y` from the plot's top */
 
-/** The tip's distance from the column or the pointer. A finger hides more than a mouse pointer. */
+/** The tip's distance from the column or the pointer, for a mouse and for a finger, which hides more. */
 const [GAP_PX, FINGER_PX] = [12, 36];
 
 /**
- * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer. A
- * tip that is smaller than the plot stays inside the plot.
+ * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer.
+ * If the pointer is on the plot, a tip that is smaller than the plot stays inside the plot.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
 export function placed(tip, plot, { from, to, y, isFinger }) {
@@ -75,7 +75,7 @@ export class Readout {
     return lines.filter(({ text }) => text);
   }
 
-  /** Places the tip beside the visible part of the period pointed at. If no part is visible, hides the tip. */
+  /** Places the tip at the visible part of the period pointed at. If no part is visible, hides the tip. */
   float() {
     const { data, drawing, pointed, spot, view } = this.chart;
     if (!this.floats || pointed === null) return;
