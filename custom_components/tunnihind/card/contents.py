@@ -17,15 +17,15 @@ from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
-from ..household.problems import FORECAST_LIFE_S, problems
+from ..household.problems import MAX_FORECAST_AGE_S, problems
 from ..plans.solver import Piece
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
 from ..server.polling import Problem
-from .columns import Columns, PriceColumns, columns_of, price_columns
+from .columns import Columns, HouseholdColumns, columns_of, household_columns
 
 
-class State(StrEnum):
+class CardState(StrEnum):
     """The state of the config entry whose prices the card shows."""
 
     READY = "ready"
@@ -40,7 +40,7 @@ class State(StrEnum):
     REMOVED = "removed"
 
 
-class CardNow(TypedDict):
+class CardPeriod(TypedDict):
     """The start and the end of the current price period: an hour or a quarter-hour."""
 
     start: int
@@ -62,13 +62,13 @@ class CardPlan(TypedDict):
     windows: list[tuple[Piece, ...]]
 
 
-class CardBeginning(TypedDict):
+class CardContentsWithoutPrices(TypedDict):
     """The card's contents while the entry is not loaded."""
 
-    state: State
+    state: CardState
 
 
-class CardContents(CardBeginning):
+class CardContents(CardContentsWithoutPrices):
     """The card's contents for a loaded entry.
 
     Each event of a subscription contains only the fields that have changed since the earlier events. So the first event
@@ -99,29 +99,29 @@ class CardContents(CardBeginning):
     stale_since: int | None
     unit: Unit
     currency: str
-    prices: PriceColumns | None
+    prices: HouseholdColumns | None
     selling: Columns | None
-    now: CardNow | None
+    now: CardPeriod | None
     plans: list[CardPlan]
 
 
-_STATES: Final[Mapping[ConfigEntryState, State]] = {
-    ConfigEntryState.SETUP_IN_PROGRESS: State.STARTING,
-    ConfigEntryState.UNLOAD_IN_PROGRESS: State.STARTING,
-    ConfigEntryState.SETUP_RETRY: State.RETRYING,
+_STATES: Final[Mapping[ConfigEntryState, CardState]] = {
+    ConfigEntryState.SETUP_IN_PROGRESS: CardState.STARTING,
+    ConfigEntryState.UNLOAD_IN_PROGRESS: CardState.STARTING,
+    ConfigEntryState.SETUP_RETRY: CardState.RETRYING,
 }
 
 
-def beginning(entry: TunnihindConfigEntry, *, removed: bool) -> CardBeginning:
+def contents_without_prices(entry: TunnihindConfigEntry, *, removed: bool) -> CardContentsWithoutPrices:
     """Return the card's contents for an entry that is not loaded."""
     if removed:
-        return CardBeginning(state=State.REMOVED)
+        return CardContentsWithoutPrices(state=CardState.REMOVED)
     if entry.state is ConfigEntryState.NOT_LOADED and entry.disabled_by is None:
-        return CardBeginning(state=State.STARTING)
-    return CardBeginning(state=_STATES.get(entry.state, State.STOPPED))
+        return CardContentsWithoutPrices(state=CardState.STARTING)
+    return CardContentsWithoutPrices(state=_STATES.get(entry.state, CardState.STOPPED))
 
 
-class Contents:
+class ContentsBuilder:
     """Makes the card's contents for a loaded entry.
 
     Lists of prices are cached until the prices, the bounds between the colours or the date change.
@@ -130,37 +130,37 @@ class Contents:
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
         self._made_from: tuple[object, ...] = ()
-        self._prices: PriceColumns | None = None
+        self._prices: HouseholdColumns | None = None
         self._selling: Columns | None = None
 
-    def as_of_now(self) -> CardContents:
+    def current_contents(self) -> CardContents:
         """Return the card's contents at the present moment."""
         coordinator = self._coordinator
         prices, contact = coordinator.prices, coordinator.contact
-        self._make_columns(prices)
+        self._update_columns(prices)
         found = problems(prices, contact)
-        made_at, current = prices.answer.made_at, prices.current
+        made_at, current = prices.answer.made_at, prices.current_period
         return CardContents(
-            state=State.READY if current else State.NO_PRICE,
+            state=CardState.READY if current else CardState.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
             lost_since=prices.now - contact.silence_s(prices.now) if Problem.SERVER_UNREACHABLE in found else None,
-            stale_since=made_at + FORECAST_LIFE_S if made_at and Problem.FORECAST_STALE in found else None,
+            stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,
             prices=self._prices,
             selling=self._selling,
-            now=CardNow(start=current.start, end=current.end) if current else None,
+            now=CardPeriod(start=current.start, end=current.end) if current else None,
             plans=_plans(coordinator),
         )
 
-    def _make_columns(self, prices: PricesNow) -> None:
+    def _update_columns(self, prices: PricesNow) -> None:
         coordinator, start = self._coordinator, prices.today.start
-        made_from = prices.timeline, prices.levels, prices.scale, coordinator.selling_prices.timeline, start
+        made_from = prices.timeline, prices.level_prices, prices.price_scale, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
-            self._prices = price_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
+            self._prices = household_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
             self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
 
 

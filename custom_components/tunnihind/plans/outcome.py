@@ -11,7 +11,7 @@ from .solver import Piece
 from .spans import Span
 
 
-class Reason(StrEnum):
+class NoWindowReason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
@@ -29,7 +29,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Window:
     """The window that was chosen for a plan in one span.
 
     `pieces` are the pieces of the window in chronological order, each as [start, end) in UTC seconds. All pieces lie
@@ -57,7 +57,7 @@ class Decision:
     shortened: bool
     asked_s: int
     locked: bool = False
-    last_run: Decision | None = None
+    last_run: Window | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if `pieces` is empty."""
@@ -78,7 +78,7 @@ class Decision:
         """Return whether a piece of the window runs at `instant` (UTC seconds)."""
         return any(start <= instant < end for start, end in self.pieces)
 
-    def started_by(self, instant: int) -> bool:
+    def has_started_by(self, instant: int) -> bool:
         """Return whether the window is locked, or starts at or before `instant` (UTC seconds)."""
         return self.locked or self.start <= instant
 
@@ -91,14 +91,14 @@ class NoWindow:
     contains the remaining pieces of this window.
     """
 
-    reason: Reason
-    last_run: Decision | None = None
+    reason: NoWindowReason
+    last_run: Window | None = None
     rest: tuple[Piece, ...] = ()
 
 
-type Outcome = Decision | NoWindow
+type Outcome = Window | NoWindow
 
-_DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
+_DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Window | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:

@@ -117,14 +117,14 @@ export class PageChart extends Chart {
 
   /** Shows the reader's own view, or else the named span. */
   apply() {
-    this.see(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
+    this.setView(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
   }
 
   /** Shows a view. The view may begin before the first period only while earlier periods are still to come. @override @param {Span} view */
-  see(view) {
+  setView(view) {
     const { from, to } = this.known;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
-    super.see(view);
+    super.setView(view);
     if (this.own) this.own = this.view;
     for (const button of this.card.querySelectorAll("[data-span]")) {
       button.setAttribute("aria-pressed", String(!this.own && button.getAttribute("data-span") === this.name));
@@ -138,7 +138,7 @@ export class PageChart extends Chart {
   }
 
   /** @override */
-  chosen() {
+  beforeReaderMoves() {
     this.own = this.view;
     this.remember();
   }
@@ -152,12 +152,12 @@ export class PageChart extends Chart {
   }
 
   /** @override */
-  home() {
+  showDefaultView() {
     this.span(this.usual);
   }
 
   /** @override */
-  lookBefore() {
+  onStepBeforeStart() {
     this.awaitsPast();
   }
 
@@ -171,7 +171,7 @@ export class PageChart extends Chart {
   }
 
   /** When the focus leaves the chart, keeps the period pointed at, because the buttons zoom around it. @override */
-  leave() {}
+  onFocusOut() {}
 
   /** Writes the view into the address after a pause without changes. */
   remember() {
@@ -191,7 +191,7 @@ export class PageChart extends Chart {
     if (span) this.span(span);
     if (move === "in") this.zoom();
     if (move === "out") this.zoom(1 / ZOOM);
-    if (move === "earlier") this.turn(-1 / 2);
-    if (move === "later") this.turn(1 / 2);
+    if (move === "earlier") this.panByShare(-1 / 2);
+    if (move === "later") this.panByShare(1 / 2);
   }
 }

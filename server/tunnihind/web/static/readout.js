@@ -1,6 +1,6 @@
 // The words around the chart: the tip at the period pointed at, the legend, and the weather below the chart.
 
-import { inView, isPublished } from "./chart.js";
+import { isPublished, periodsInView } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
@@ -104,12 +104,12 @@ function line(text, name) {
  * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
 export function explain(card, { periods, forecasts, view, nights, found, dearest }) {
-  const published = inView(periods, view).filter(isPublished);
+  const published = periodsInView(periods, view).filter(isPublished);
   const isInView = (/** @type {import("./chart.js").Span} */ { from, to }) => to > view.from && from < view.to;
   /** @type {Record<string, boolean>} */
   const isSeen = {
     settled: published.length > 0,
-    forecast: inView(forecasts, view).length > 0,
+    forecast: periodsInView(forecasts, view).length > 0,
     negative: published.some(({ price }) => price < 0),
     found: found.some(isInView),
     dearest: dearest.some(isInView),
