@@ -45,7 +45,7 @@ def parse_duration(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the entry that `call` names, or of the entry from `_only_entry_id` if `call` names none.
+    """Return the coordinator of the entry that `call` names. If it names none, use the entry from `_only_entry_id`.
 
     Raises ServiceValidationError if there is no such entry, or if the entry is not loaded.
     """
