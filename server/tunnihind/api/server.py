@@ -7,8 +7,9 @@ By itself, aiohttp accepts any number of connections, and keeps a silent connect
 connection if the client takes too long to send the head of a request. If there are too many connections, this server
 closes the least useful ones.
 
-aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp: `_make_server`, and
-methods of `RequestHandler`. Only `http/representation.py` also overrides undocumented methods of aiohttp.
+aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp's classes
+`AppRunner`, `Server` and `web.RequestHandler`. Only `http/representation.py` also overrides undocumented methods of
+aiohttp.
 """
 
 import asyncio

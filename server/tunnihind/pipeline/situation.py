@@ -82,7 +82,7 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last delivery day from `first` to `last` before the first gap in the settled prices.
+    """Return the newest delivery day before the first gap in the settled prices of the days from `first` to `last`.
 
     A day with missing prices is not a gap if the day is in `excused`, or comes before the first complete day. If no day
     is complete, return None.

@@ -72,8 +72,8 @@ def create_app(
     """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
-    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
-    refresh of the data is overdue. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
+    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, an overdue refresh of the
+    data is a fault in `/readyz`. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
     set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()

@@ -225,7 +225,7 @@ def _witnesses_by_day(witnesses: Mapping[_Key, Witness], source: str, zone: Zone
 def _updated_witness(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
     """Return a source's witness after a new sheet with `prices`.
 
-    If the sheet has no valid prices, `prices` is empty, and the prices of the earlier witness `known` stay.
+    `prices` is empty if the sheet has no valid prices. Then the result has the prices of the earlier witness `known`.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)

@@ -167,7 +167,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, row_by_row(_forecast), database.damage)
 
     def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24Hours]:
-        """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
+        """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == key.zone,

@@ -83,9 +83,9 @@ _SUNNY_W_M2: Final = 400.0
 """The page names the sun as the reason for low prices only if the radiation reaches this value in an hour with these
 prices.
 
-At a cloudless noon in June, the radiation is less than twice this value. The radiation reached this value on 7 of 10
-days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18 o'clock was
-13% of the day's mean on sunny days, and 39% on other days.
+At a cloudless noon in June, the radiation is less than twice this value. In 2025, the radiation reached this value on
+70% of the days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18
+o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
 _WORTH_NAMING: Final = 0.5
 """The page names a second span if its size is at least this fraction of the largest span's size.

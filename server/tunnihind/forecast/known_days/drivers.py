@@ -309,8 +309,8 @@ def _nominal_gw(part: _Part) -> float:
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
-    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` (forecasts in
-    GW) on `part`. If there is no slope, its values are multiplied by the region's nominal power.
+    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured`, the next-day
+    forecasts in GW, on `part`. If there is no slope, its values are multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:

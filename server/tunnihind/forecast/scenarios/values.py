@@ -45,10 +45,10 @@ def scenario_values(run: Run, lowest: float, limits: Limits) -> Floats:
 
 
 def _signed_distances() -> Floats:
-    """Return the signed distances of the 20 values from p50 on the asinh scale, shape (20,).
+    """Return signed distances from p50 on the asinh scale for 20 values, shape (20,).
 
-    The unit is the distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above
-    p50.
+    `scenario_values` replaces six of the values by percentiles and their neighbours. The unit is the distance from p10
+    to p50 for values below p50, and the distance from p50 to p90 for values above p50.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

@@ -44,7 +44,7 @@ function numberOf(name, usual = "") {
 
 const MORNING = "07:00";
 
-/** The default deadline, as a choice of `deadlineOf`. */
+/** The deadline if the reader has chosen none: a value for the parameter `choice` of `deadlineOf`. */
 const USUAL = "24h";
 
 /**
