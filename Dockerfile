@@ -1,4 +1,4 @@
-# The server as an image: `docker build -t tunnihind .`, for amd64 and arm64.
+# The server's image, for amd64 and arm64. To build it: `docker build -t tunnihind .`. To run it:
 #   docker run -p 8080:8080 -v tunnihind:/data --read-only --tmpfs /tmp ghcr.io/tunnihind/tunnihind
 
 FROM python:3.14-slim AS build
@@ -8,13 +8,13 @@ COPY pyproject.toml README.md LICENSE ./
 COPY server server
 COPY custom_components/tunnihind/frontend/chart.js custom_components/tunnihind/frontend/
 COPY custom_components/tunnihind/prices/rates.json custom_components/tunnihind/prices/
-# uv installs the tested versions: pyproject.toml has them as constraints.
+# uv installs the tested versions of the packages: pyproject.toml has these versions as constraints.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \
  && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode ".[postgresql]"
 
 FROM python:3.14-slim
 LABEL org.opencontainers.image.title="Tunnihind" \
-      org.opencontainers.image.description="Hourly electricity prices of the Estonian day-ahead zone, with a probabilistic forecast" \
+      org.opencontainers.image.description="Hourly electricity prices of Estonia, Latvia, Lithuania and Finland, with a probabilistic forecast" \
       org.opencontainers.image.source="https://github.com/tunnihind/tunnihind" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin tunnihind \

@@ -12,26 +12,27 @@ from .card import feed as card_feed
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import async_follow_server, async_rename_plans
-from .entity import async_remove_unfitting
+from .devices import async_keep_server_device, async_rename_plan_devices
+from .entity import async_remove_unfitting_entities
 from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
 # The coordinator updates entities in the order in which they were added. Binary sensors are added last, because the
 # change of a binary sensor may trigger an automation that reads other entities.
-_READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
-PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
+_FIRST_PLATFORMS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
+PLATFORMS: Final = (*_FIRST_PLATFORMS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions and the card's websocket commands, and serve the card's files.
 
-    The actions and commands exist even while no entry is loaded, so that automations and cards then get a clear error.
+    The actions and commands exist even while no entry is loaded. Then automations get a clear error, and cards can show
+    why there are no prices.
     """
     async_setup_services(hass)
-    card_feed.async_register(hass)
-    await card_module.async_serve(hass)
+    card_feed.async_register_commands(hass)
+    await card_module.async_serve_files(hass)
     return True
 
 
@@ -42,11 +43,11 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
     entry.runtime_data = coordinator
-    async_follow_server(hass, entry)
-    async_remove_unfitting(hass, entry)
-    await hass.config_entries.async_forward_entry_setups(entry, _READ_BY_AUTOMATIONS)
+    async_keep_server_device(hass, entry)
+    async_remove_unfitting_entities(hass, entry)
+    await hass.config_entries.async_forward_entry_setups(entry, _FIRST_PLATFORMS)
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
-    issues.async_watch(hass, entry)
+    issues.async_show_notices(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
 
@@ -56,14 +57,14 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()
-        issues.async_clear(hass, entry)
+        issues.async_delete_notices(hass, entry)
     return unloaded
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Delete the entry's stored data. If no other entry is left, remove the card from all pages."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
-        card_module.async_withdraw(hass)
+        card_module.async_withdraw_card(hass)
     await Storage(hass, entry.entry_id).remove()
 
 
@@ -73,6 +74,6 @@ async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry)
     if (entry.data[CONF_URL], entry.unique_id) != (coordinator.url, coordinator.server_id):
         hass.config_entries.async_schedule_reload(entry.entry_id)
         return
-    async_rename_plans(hass, entry)
-    async_remove_unfitting(hass, entry)
+    async_rename_plan_devices(hass, entry)
+    async_remove_unfitting_entities(hass, entry)
     coordinator.async_apply_options()

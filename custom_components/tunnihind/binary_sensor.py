@@ -19,18 +19,18 @@ from .coordinator import TunnihindConfigEntry
 from .entity import (
     NEGATIVE_SELLING_PRICE,
     WINDOW,
+    AlwaysAvailableEntity,
     Attributes,
-    DataEntity,
     PlanEntity,
     PriceEntity,
     SellingEntity,
-    add_to_plans,
-    while_selling,
+    add_plan_entities,
+    add_while_selling,
 )
 from .household.prices_now import PricesNow
 from .household.problems import problems
 from .plans.outcome import NoWindow
-from .prices.days import iso_bounds, local
+from .prices.days import iso_bounds, tallinn_time
 
 PARALLEL_UPDATES = 0
 
@@ -43,15 +43,15 @@ class PriceBinaryDescription(BinarySensorEntityDescription):
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
 
 
-def _end(instant: int | None) -> Attributes:
-    return {} if instant is None else {"end": local(instant).isoformat()}
+def _end_attribute(instant: int | None) -> Attributes:
+    return {} if instant is None else {"end": tallinn_time(instant).isoformat()}
 
 
-def _negative(key: str) -> PriceBinaryDescription:
+def _negative_price_description(key: str) -> PriceBinaryDescription:
     return PriceBinaryDescription(
         key=key,
-        is_on_fn=lambda prices: prices.current.price < 0 if prices.current else None,
-        attributes_fn=lambda prices: _end(prices.negative_until),
+        is_on_fn=lambda prices: prices.current_period.price < 0 if prices.current_period else None,
+        attributes_fn=lambda prices: _end_attribute(prices.negative_until),
     )
 
 
@@ -60,19 +60,19 @@ PRICE_BINARY_SENSORS: Final = (
         key="cheap_hour",
         is_on_fn=lambda prices: prices.is_cheap,
     ),
-    _negative("negative_price"),
+    _negative_price_description("negative_price"),
     PriceBinaryDescription(
         key="tomorrow_known",
         is_on_fn=lambda prices: prices.tomorrow_prices is not None,
     ),
 )
-NEGATIVE_SELLING: Final = _negative(NEGATIVE_SELLING_PRICE)
+NEGATIVE_SELLING: Final = _negative_price_description(NEGATIVE_SELLING_PRICE)
 DATA_PROBLEM: Final = BinarySensorEntityDescription(
     key="data_problem",
     device_class=BinarySensorDeviceClass.PROBLEM,
     entity_category=EntityCategory.DIAGNOSTIC,
 )
-RUNNING: Final = BinarySensorEntityDescription(
+WINDOW_RUNNING: Final = BinarySensorEntityDescription(
     key=WINDOW,
     device_class=BinarySensorDeviceClass.RUNNING,
 )
@@ -87,8 +87,8 @@ async def async_setup_entry(
     coordinator = entry.runtime_data
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
-    while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SELLING)]))
-    add_to_plans(entry, async_add_entities, WindowSensor, [RUNNING])
+    add_while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SELLING)]))
+    add_plan_entities(entry, async_add_entities, WindowSensor, [WINDOW_RUNNING])
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
@@ -109,10 +109,10 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A binary sensor for the current selling price."""
+    """A binary sensor whose state depends on the current selling price."""
 
 
-class ProblemSensor(DataEntity, BinarySensorEntity):
+class ProblemSensor(AlwaysAvailableEntity, BinarySensorEntity):
     """A sensor that is on while there is a problem, such as an unreachable server or an outdated forecast."""
 
     @property
@@ -136,20 +136,20 @@ class WindowSensor(PlanEntity, BinarySensorEntity):
     @property
     @override
     def is_on(self) -> bool:
-        return self.decision is not None and self.decision.runs_at(self.coordinator.prices.now)
+        return self.window is not None and self.window.runs_at(self.coordinator.prices.now)
 
     @property
     @override
     def extra_state_attributes(self) -> Attributes:
-        if self.decision is None:
-            return _why_no_window(self.outcome) if isinstance(self.outcome, NoWindow) else {}
+        if self.window is None:
+            return _no_window_attributes(self.outcome) if isinstance(self.outcome, NoWindow) else {}
         return {
-            "pieces": [iso_bounds(start, end) for start, end in self.decision.pieces],
-            "shortened": self.decision.shortened,
-            "locked": self.decision.started_by(self.coordinator.prices.now),
+            "pieces": [iso_bounds(start, end) for start, end in self.window.pieces],
+            "shortened": self.window.shortened,
+            "locked": self.window.has_started_by(self.coordinator.prices.now),
         }
 
 
-def _why_no_window(outcome: NoWindow) -> Attributes:
-    run = outcome.last_run
-    return {"reason": outcome.reason, "last_ended": local(run.end).isoformat() if run else None}
+def _no_window_attributes(outcome: NoWindow) -> Attributes:
+    window = outcome.last_run
+    return {"reason": outcome.reason, "last_ended": tallinn_time(window.end).isoformat() if window else None}

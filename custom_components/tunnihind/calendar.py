@@ -10,12 +10,12 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import DataEntity
-from .plans.outcome import Decision
+from .entity import AlwaysAvailableEntity
+from .plans.outcome import Window
 from .prices.units import unit_of
 
 PARALLEL_UPDATES = 0
-PLANS: Final = CalendarEntityDescription(key="plans")
+PLAN_CALENDAR: Final = CalendarEntityDescription(key="plans")
 
 
 async def async_setup_entry(
@@ -24,10 +24,10 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the calendar."""
-    async_add_entities([PlanCalendar(entry.runtime_data, PLANS)])
+    async_add_entities([PlanCalendar(entry.runtime_data, PLAN_CALENDAR)])
 
 
-class PlanCalendar(DataEntity, CalendarEntity):
+class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all
@@ -51,22 +51,22 @@ class PlanCalendar(DataEntity, CalendarEntity):
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
-    def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
+    def _pieces(self) -> Iterator[tuple[ConfigSubentry, Window, int, int]]:
         """Yield the plan, the window, the start and the end (UTC seconds) of each piece."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
-    def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
+    def _event(self, plan: ConfigSubentry, window: Window, start: int, end: int) -> CalendarEvent:
         """Convert a piece to a calendar event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),
             end=datetime.fromtimestamp(clock.to_home_time(end), UTC),
             summary=plan.title,
-            description=unit_of(self.coordinator.config_entry.options).text(
-                decision.average, self.hass.config.language
+            description=unit_of(self.coordinator.config_entry.options).price_text(
+                window.average, self.hass.config.language
             ),
             uid=f"{plan.subentry_id}-{start}",
         )

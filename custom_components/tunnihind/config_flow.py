@@ -39,14 +39,16 @@ from .forms.tariff_step import CurrentPeriod, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, price_lists_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
-from .server.client import Server, fetch_server, server_url, with_quarters, without_password
+from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
 from .server.clock import home_now
 
 _EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # The address of a server that runs on Home Assistant's own computer and uses the default port.
 _LOCAL_URL: Final = "http://localhost:8080"
 
-_ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
+_ADDRESS_QUESTION: Final = vol.Schema(
+    {vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
+)
 # The question about the network package. If the household chooses no package, its prices are market prices with VAT
 # until it enters its fees.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
@@ -56,8 +58,8 @@ _NO_QUESTION: Final = vol.Schema({})
 class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     """Adds a zone of a server to Home Assistant, or changes the server's address."""
 
-    _found: Server
-    _app: str
+    _server: Server
+    _app_name: str
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
@@ -81,21 +83,21 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server and about the household's bill, and check that the server answers."""
+        """Ask for the address of a server, ask the `_bill_questions`, and check that the server answers."""
         server = await self._server_at(user_input)
         if server is None:
-            schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
+            schema = _ADDRESS_QUESTION.extend(self._bill_questions(self._zones_by_likelihood(Zone)).schema)
             return self._address_form("user", schema, user_input or {CONF_URL: _LOCAL_URL})
-        self._note_answers(user_input)
-        self._found = server
+        self._keep_answers(user_input)
+        self._server = server
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
+        return await self.async_step_zone() if self._server.needs_zone_choice else await self._add_found_server()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the price zone to add, and check that the server has the prices of this zone."""
-        server, self._errors = self._found, {}
+        server, self._errors = self._server, {}
         offered = self._zones_to_add(server)
         if not offered:
             return self.async_abort(reason="already_configured")
@@ -109,33 +111,33 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
                 self._text_values |= error.translation_placeholders or {}
             else:
                 if found.zone is zone:
-                    self._found = found
-                    return await self._add_found()
+                    self._server = found
+                    return await self._add_found_server()
                 self._refuse_zone(CONF_ZONE, found, zone, language)
-        listed = [SelectOptionDict(value=zone.lower(), label=zone.country(language)) for zone in offered]
+        listed = [SelectOptionDict(value=zone.lower(), label=zone.country_name(language)) for zone in offered]
         zones = SelectSelector(SelectSelectorConfig(options=listed, mode=SelectSelectorMode.LIST))
-        likely = self._likely_zones(offered)[0].lower()
+        likely = self._zones_by_likelihood(offered)[0].lower()
         return self.async_show_form(
             step_id="zone",
             data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
             errors=self._errors,
-            description_placeholders={**self._text_values, "server": without_password(server.url)},
+            description_placeholders={**self._text_values, "server": url_without_password(server.url)},
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
         """Set the form's error: the server doesn't have the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
-            "url": without_password(server.url),
-            "zone": wanted.country(language),
-            "reason": server.zone.country(language),
+            "url": url_without_password(server.url),
+            "zone": wanted.country_name(language),
+            "reason": server.zone.country_name(language),
         }
 
-    async def _add_found(self) -> ConfigFlowResult:
-        await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
-        if self._found.zone not in self._zones_to_add(self._found):
+    async def _add_found_server(self) -> ConfigFlowResult:
+        await self.async_set_unique_id(self._server.unique_id, raise_on_progress=False)
+        if self._server.zone not in self._zones_to_add(self._server):
             return self.async_abort(reason="already_configured")
-        return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
+        return await self.async_step_rehearsal() if self._server.is_rehearsal else await self._ask_fees_or_create()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Explain rehearsals before a rehearsal is added.
@@ -144,18 +146,18 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         the prices of a past day.
         """
         if user_input is not None:
-            return await self._finish()
-        return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
+            return await self._ask_fees_or_create()
+        return self._confirm_form("rehearsal", _NO_QUESTION, {"url": url_without_password(self._server.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Show the fees of the household's network package, and ask the household to confirm and complete them."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
-                self._found = await with_quarters(self.hass, self._found)
+                self._server = await server_with_quarters(self.hass, self._server)
             return await self._open_form("tariff", None, needs_date=None, package=self._package)
         answers, form = self._read_form("tariff", user_input)
         self._answers |= answers
-        return form or self._create()
+        return form or self._create_entry()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for a new address of the entry's server."""
@@ -166,13 +168,13 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         elif server is not None and server.zone is not zone_of(entry.data):
             self._refuse_zone(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
         if server is None or self._errors:
-            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
+            return self._address_form("reconfigure", _ADDRESS_QUESTION, user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
             return self.async_abort(reason="already_configured")
         if any(other is not entry and other.data[CONF_URL] == server.url for other in self._entries_like(server)):
             return self.async_abort(reason="already_configured")
-        self._found = server
+        self._server = server
         if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
             return self._store_address()
         return await self.async_step_replace()
@@ -191,30 +193,30 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         """Offer to add a server that has announced itself on the network, or correct the address of a known server."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
-        return await self._discovered(url) or await self.async_step_zeroconf_confirm()
+        return await self._handle_discovery(url) or await self.async_step_zeroconf_confirm()
 
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the server that was found on the network."""
-        name = self._found.name(self.hass.config.language)
-        return await self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
+        name = self._server.name(self.hass.config.language)
+        return await self._ask_to_add("zeroconf_confirm", user_input, {"name": name, "url": self._server.url})
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
         """Offer to add the server that runs as a Home Assistant app, or correct the address of a known server."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
-        self._app = discovery_info.name
-        return await self._discovered(url) or await self.async_step_hassio_confirm()
+        self._app_name = discovery_info.name
+        return await self._handle_discovery(url) or await self.async_step_hassio_confirm()
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the server that runs as an app."""
-        return await self._confirm("hassio_confirm", user_input, {"app": self._app})
+        return await self._ask_to_add("hassio_confirm", user_input, {"app": self._app_name})
 
-    async def _discovered(self, url: URL) -> ConfigFlowResult | None:
+    async def _handle_discovery(self, url: URL) -> ConfigFlowResult | None:
         """Request the prices of a discovered server. If the caller has to show its form next, return None.
 
-        If an entry already has a zone of the server, but the entry's address no longer works, the entry gets the
-        discovered address. If the request fails, or none of the server's zones can be added, the flow ends. If the user
-        has ignored one zone of the server, no zone of the server is offered again.
+        If an entry already has a zone of the server, but the entry's address no longer works, the entry gets the zone's
+        address on the discovered server. If the request fails, or none of the server's zones can be added, the flow
+        ends. If the user has ignored one zone of the server, no zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -229,15 +231,15 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
                 await self._update_address(entry, server.addresses[zones[entry.unique_id or ""]])
         if not to_add or any(entry.source == SOURCE_IGNORE for entry in known):
             return self.async_abort(reason="already_configured")
-        self._found = server
+        self._server = server
         name = server.name(self.hass.config.language)
-        self.context["title_placeholders"] = {"name": name, "host": server.place}
+        self.context["title_placeholders"] = {"name": name, "host": server.host_and_path}
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
         """If the entry's address no longer works, replace it with `url`. Else, poll now if the last poll failed."""
         if await self._still_answers(entry):
-            await self._poll_now(entry)
+            await self._poll_if_failed(entry)
             return
         # A loaded entry reloads itself if its address changes.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
@@ -245,7 +247,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the zones of the server for which no entry has the zone's id or address."""
+        """Return the zones of the server for which no entry in `_entries_like` has the zone's id or address."""
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
         urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [
@@ -260,30 +262,32 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         entries = self._async_current_entries(include_ignore=False)
         return [entry for entry in entries if entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal]
 
-    def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
+    def _zones_by_likelihood(self, zones: Iterable[Zone]) -> list[Zone]:
         """Return `zones`, with the zone of Home Assistant's country first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
-    def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
+    def _bill_questions(self, zones: Sequence[Zone]) -> vol.Schema:
         """Return the questions about the bill, and about the network package if the first of `zones` has packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
-    async def _confirm(
+    async def _ask_to_add(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask whether to add the server that was found, and ask about the household's bill."""
+        """Ask whether to add the server that was found, and ask the `_bill_questions`."""
         if user_input is not None:
-            self._note_answers(user_input)
+            self._keep_answers(user_input)
             return await self._continue_with_server()
-        questions = self._questions(self._likely_zones(self._zones_to_add(self._found) or [self._found.zone]))
+        questions = self._bill_questions(
+            self._zones_by_likelihood(self._zones_to_add(self._server) or [self._server.zone])
+        )
         return self._confirm_form(step_id, questions, placeholders)
 
     def _confirm_form(self, step_id: str, questions: vol.Schema, placeholders: dict[str, str]) -> ConfigFlowResult:
         self._set_confirm_only()
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
-    def _note_answers(self, user_input: dict[str, Any] | None) -> None:
+    def _keep_answers(self, user_input: dict[str, Any] | None) -> None:
         """Keep the answers about the household's bill and network package until the entry is created."""
         answers = user_input or {}
         self._answers |= {key: value for key, value in answers.items() if key == BILLED_BY}
@@ -301,7 +305,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         self._text_values["url"] = user_input[CONF_URL]
         try:
             url = server_url(user_input[CONF_URL])
-            self._text_values["url"] = without_password(url)
+            self._text_values["url"] = url_without_password(url)
             return await fetch_server(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
@@ -317,7 +321,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             return False
         return server.unique_id == entry.unique_id
 
-    async def _poll_now(self, entry: TunnihindConfigEntry) -> None:
+    async def _poll_if_failed(self, entry: TunnihindConfigEntry) -> None:
         """If the entry's last poll failed, poll the entry's server at once."""
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
@@ -332,9 +336,9 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             description_placeholders=self._text_values,
         )
 
-    async def _finish(self) -> ConfigFlowResult:
-        has_packages = bool(price_lists_of(self._found.zone).packages)
-        return await self.async_step_tariff() if self._package and has_packages else self._create()
+    async def _ask_fees_or_create(self) -> ConfigFlowResult:
+        has_packages = bool(price_lists_of(self._server.zone).packages)
+        return await self.async_step_tariff() if self._package and has_packages else self._create_entry()
 
     @property
     @override
@@ -342,27 +346,27 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return self._answers
 
     @override
-    def _period(self) -> CurrentPeriod:
-        now = self._found.answer.now if self._found.is_rehearsal else home_now()
-        chosen = self._found.about.chosen_vat_rate if self._found.about else None
+    def _current_period(self) -> CurrentPeriod:
+        now = self._server.answer.now if self._server.is_rehearsal else home_now()
+        chosen = self._server.about.chosen_vat_rate if self._server.about else None
         billed_by = billing_from(self._answers).billed_by
-        return CurrentPeriod.of(self._found.answer, now, billed_by, self._found.zone, chosen)
+        return CurrentPeriod.of(self._server.answer, now, billed_by, self._server.zone, chosen)
 
-    def _create(self) -> ConfigFlowResult:
+    def _create_entry(self) -> ConfigFlowResult:
         language = self.hass.config.language
-        name = self._found.name(language)
+        name = self._server.name(language)
         taken = {entry.title for entry in self._async_current_entries(include_ignore=False)}
-        title = f"{name} ({self._found.place})" if name in taken else name
+        title = f"{name} ({self._server.host_and_path})" if name in taken else name
         return self.async_create_entry(
             title=title,
-            data=self._found.data,
+            data=self._server.entry_data,
             options=self._answers,
-            subentries=[first_plan(language, self._found.zone)],
+            subentries=[first_plan(language, self._server.zone)],
         )
 
     def _store_address(self) -> ConfigFlowResult:
         """Store the server and its address in the entry. A loaded entry reloads itself if one of them changes."""
-        entry, server = self._get_reconfigure_entry(), self._found
+        entry, server = self._get_reconfigure_entry(), self._server
         if entry.state is ConfigEntryState.LOADED:
-            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
-        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)
+            return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.entry_data)
+        return self.async_update_reload_and_abort(entry, unique_id=server.unique_id, data_updates=server.entry_data)

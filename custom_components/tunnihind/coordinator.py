@@ -2,7 +2,7 @@
 
 The coordinator polls the server once a minute, and less often after several failed polls. When new prices arrive, the
 coordinator updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer.
-All times come from the config entry's `EntryClock`.
+Prices and plans use the time of the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,18 +32,18 @@ from .errors import TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import problems
-from .ledger.completion import Completion
+from .ledger.completion import LedgerCompletion
 from .ledger.ledger import Ledger
 from .past.paid_prices import PaidPrices
 from .plans.steering import SteeredPlan
-from .prices.billing import Resolution, billing_from, selling_from
+from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
 from .prices.zones import zone_of
 from .server.answers import About, ForecastAnswer, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
-from .server.polling import Contact, Polling, Problem, ResetReason
+from .server.polling import Problem, ResetReason, ServerContact, ServerPoller
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
@@ -52,9 +52,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
-    `billing` says how the household is billed for the electricity that it buys. `selling` is the household's contract
-    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
-    household gets for its electricity.
+    `billing` says how the household is billed for the electricity that it buys. `selling_contract` is the household's
+    contract for selling electricity. If the household sells nothing, `selling_contract` is None. `selling_prices` are
+    the prices that the household gets for its electricity.
     """
 
     config_entry: TunnihindConfigEntry
@@ -79,41 +79,44 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.planner: Final = Planner()
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
-        self._polling: Final = Polling(
+        self._poller: Final = ServerPoller(
             self.client, self.clock, self.zone, had_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
-        self._completion = Completion(
+        self._completion = LedgerCompletion(
             hass, entry, self.clock, lambda: self.ledger, lambda: self.paid_prices, self.async_update_listeners
         )
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
-        self._saved = StoredState()
+        self._saved_state = StoredState()
         self.billing = billing_from(entry.options)
-        self.selling = selling_from(entry.options)
+        self.selling_contract = selling_contract_from(entry.options)
 
     @property
     def about(self) -> About | None:
         """The server's description of itself. If the server has sent no description yet, the value is None."""
-        return self._polling.about
+        return self._poller.about
 
     @property
     def mode(self) -> Mode:
         """The kind of prices that the entry shows: live prices, made-up prices, or prices of a past day."""
-        return self._polling.mode
+        return self._poller.mode
 
     @property
     def attribution(self) -> str:
-        """The credit line for the prices. Until the server has described itself, the integration's name is used."""
+        """The credit line for the prices, with a mark if the prices are not live.
+
+        Until the server has described itself, the credit line names the integration.
+        """
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
 
     @property
-    def contact(self) -> Contact:
+    def contact(self) -> ServerContact:
         """The time of the server's last answer, and problems with the server's prices."""
-        return self._polling.contact(needs_quarters=self._needs_quarters)
+        return self._poller.contact(needs_quarters=self._needs_quarters)
 
     @property
     def tariff(self) -> Tariff:
@@ -125,13 +128,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def paid_prices(self) -> PaidPrices:
         """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
-        settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
-        return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
+        fetch_month = partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone)
+        return PaidPrices(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
 
     @property
     def _needs_quarters(self) -> bool:
         """True if the household's contract for buying or for selling has quarter-hour prices."""
-        sold_by = self.selling.resolution if self.selling else Resolution.HOUR
+        sold_by = self.selling_contract.resolution if self.selling_contract else Resolution.HOUR
         return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
@@ -145,9 +148,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         Raises ConfigEntryNotReady if the poll fails and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
-        kept = (await self._storage.load()).for_server(self.server_id)
+        kept = (await self._storage.load()).state_for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
-        self._polling.restore(kept.about, kept.answer)
+        self._poller.restore(kept.about, kept.answer)
         self.planner.restore(self.config_entry.subentries.values(), kept)
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
@@ -160,20 +163,20 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     @override
     async def _async_update_data(self) -> ForecastAnswer:
         try:
-            known, reset = await self._polling.ask(in_quarters=self._asks_for_quarters)
+            known, reset = await self._poller.poll(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
             self._update_if_due()
             raise UpdateFailed(
                 translation_domain=error.translation_domain,
                 translation_key=error.translation_key,
                 translation_placeholders=error.translation_placeholders,
-                retry_after=self._polling.failed(error),
+                retry_after=self._poller.note_failure(error),
             ) from error
         if reset is ResetReason.OTHER_SERVER:
             self.ledger.forget_prices()
         elif reset is ResetReason.NEW_REHEARSAL:
-            self.planner.forget()
-            self.ledger.forget()
+            self.planner.forget_decisions()
+            self.ledger.forget_all()
         if known == self.data:
             self._update_if_due()
         return known
@@ -191,7 +194,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
-        return replace(self.data, settled=await self._polling.past(days), forecast={})
+        return replace(self.data, settled=await self._poller.past_prices(days), forecast={})
 
     @callback
     @override
@@ -203,38 +206,38 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute all data of this quarter-hour, store changed data, and set the timer for the next quarter-hour."""
+        """Compute all data as of now, store changed data, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
-        lines.update(self.data, tariff, self.billing, self.selling)
+        lines.update(self.data, tariff, self.billing, self.selling_contract)
         self.prices = PricesNow(
             now=now,
             answer=self.data,
-            timeline=lines.paid,
-            levels=lines.levels,
+            timeline=lines.buying,
+            level_prices=lines.level_prices,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.decide(lines.paid, now),
+            outcomes=self.planner.decide(lines.buying, now),
             unknown_parts=tariff.charges(now).unknown_parts,
-            scale=self.about.price_scale if self.about else (),
+            price_scale=self.about.price_scale if self.about else (),
         )
-        self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
-        self.ledger.keep_only(self.config_entry.subentries)
-        self.ledger.update(self.planner.settings, self.prices.outcomes, lines.paid, now)
-        self._completion.async_look(now)
+        self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
+        self.ledger.keep_only_plans(self.config_entry.subentries)
+        self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
+        self._completion.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_if_changed()
 
     @callback
-    def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now, and at each update of the entities until the entry is unloaded."""
-        look()
-        self.config_entry.async_on_unload(self.async_add_listener(look))
+    def async_call_at_updates(self, action: Callable[[], None]) -> None:
+        """Call `action` now, and at each update of the entities until the entry is unloaded."""
+        action()
+        self.config_entry.async_on_unload(self.async_add_listener(action))
 
     @callback
-    def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
+    def async_replace_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
         """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
-        self.planner.take(plans, self.clock.now(), replan=replan)
+        self.planner.replace_plans(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
     @callback
@@ -244,9 +247,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         If polls now have to request quarter-hour prices, or no longer have to, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
-        self.planner.update(self.config_entry.subentries.values())
+        self.planner.update_plans(self.config_entry.subentries.values())
         self.billing = billing_from(self.config_entry.options)
-        self.selling = selling_from(self.config_entry.options)
+        self.selling_contract = selling_contract_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
             # If the entry is unloaded, Home Assistant cancels this background task.
@@ -258,8 +261,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     def _save_if_changed(self) -> None:
         kept = self._state_to_store()
-        if kept != self._saved:
-            self._saved = kept
+        if kept != self._saved_state:
+            self._saved_state = kept
             self._storage.save_soon(kept)
 
     def _state_to_store(self) -> StoredState:
@@ -268,8 +271,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             about=self.about,
             answer=self.data,
             outcomes=self.planner.outcomes,
-            ran=self.planner.ran,
-            steered=self.planner.steered,
+            ran=self.planner.begun_windows,
+            steered=self.planner.steered_plans,
             ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

@@ -7,8 +7,8 @@ from homeassistant.helpers.device_registry import DeviceEntryType, DeviceInfo
 
 from .const import DOMAIN, KNOWS_VIA_DEVICE_ID
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .server.answers import name_of
-from .server.client import without_password
+from .server.answers import server_name
+from .server.client import url_without_password
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
@@ -20,7 +20,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
         manufacturer="Tunnihind",
         model=_model(coordinator),
         sw_version=about.version if about else None,
-        configuration_url=without_password(coordinator.url),
+        configuration_url=url_without_password(coordinator.url),
         entry_type=DeviceEntryType.SERVICE,
     )
 
@@ -42,11 +42,11 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 def _model(coordinator: TunnihindCoordinator) -> str:
     """Return a device's model, which names a demo or a rehearsal even after a user has renamed the device."""
-    return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
+    return server_name(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback
-def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_keep_server_device(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
     The server's device is the parent of the plans' devices, so it must exist before the plans are added.
@@ -54,15 +54,15 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
     coordinator = entry.runtime_data
 
     @callback
-    def look() -> None:
+    def update_device() -> None:
         device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(coordinator))
         coordinator.server_device_id = device.id
 
-    coordinator.async_follow(look)
+    coordinator.async_call_at_updates(update_device)
 
 
 @callback
-def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_rename_plan_devices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Rename the devices of renamed plans."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}

@@ -20,18 +20,18 @@ from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .devices import plan_device, server_device
 from .errors import Refusal
 from .household.prices_now import PricesNow
-from .plans.outcome import Decision, Outcome
+from .plans.outcome import Outcome, Window
 from .plans.settings import (
     LONGEST_DURATION_MIN,
     QUARTER_MIN,
-    Kind,
     PlanError,
+    PlanKind,
     is_by_energy,
     is_by_limit,
     looks_for_high_prices,
 )
-from .plans.steering import Change, SteeredPlan
-from .prices.billing import selling_from
+from .plans.steering import PlanChange, SteeredPlan
+from .prices.billing import selling_contract_from
 
 # The keys of the entities that show selling prices.
 SELLING_PRICE: Final = "selling_price"
@@ -41,8 +41,8 @@ _SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRIC
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
 # In plans for high prices, some entities have special names, whose translation keys begin with this prefix.
-DEAR: Final = "dear_"
-_NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
+EXPENSIVE_PREFIX: Final = "dear_"
+_KEYS_WITH_EXPENSIVE_PREFIX: Final = {"window", "window_start", "window_end", "window_cost"}
 
 type Attributes = Mapping[str, Any]
 type Form = Mapping[str, Any]
@@ -50,33 +50,33 @@ type Form = Mapping[str, Any]
 
 
 def _looks_for_cheapest(form: Form) -> bool:
-    return bool(form.get("kind", Kind.CHEAPEST) == Kind.CHEAPEST)
+    return bool(form.get("kind", PlanKind.CHEAPEST) == PlanKind.CHEAPEST)
 
 
-def _saves(form: Form) -> bool:
+def _saves_money(form: Form) -> bool:
     """Return whether a device saves money by running in the plan's windows."""
     return not looks_for_high_prices(form)
 
 
-def _knows_energy(form: Form) -> bool:
+def _has_known_energy(form: Form) -> bool:
     """Return whether the plan saves money and its form contains the device's meter or power."""
-    return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
+    return _saves_money(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
 # The keys of the entities that only some plans have. Each function returns whether a plan with the given form has the
 # entity.
-_FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
+_ENTITY_CONDITIONS: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not is_by_energy(form) and not is_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), is_by_energy),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
-    "last_saving": _saves,
-    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _knows_energy),
+    "last_saving": _saves_money,
+    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _has_known_energy),
 }
 
 
 def has_entity(form: Form, key: str) -> bool:
     """Return whether a plan with the data `form` has the entity with the key `key`."""
-    return key not in _FORMS_WITH or _FORMS_WITH[key](form)
+    return key not in _ENTITY_CONDITIONS or _ENTITY_CONDITIONS[key](form)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -110,7 +110,7 @@ class PriceEntity(ServerEntity):
     @property
     @override
     def available(self) -> bool:
-        return self.prices.current is not None
+        return self.prices.current_period is not None
 
 
 class SellingEntity(PriceEntity):
@@ -122,7 +122,7 @@ class SellingEntity(PriceEntity):
         return self.coordinator.selling_prices
 
 
-class DataEntity(ServerEntity):
+class AlwaysAvailableEntity(ServerEntity):
     """An entity that is always available, such as a sensor for the age of the prices."""
 
     @property
@@ -139,8 +139,8 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        is_named_dear = looks_for_high_prices(plan.data) and description.key in _NAMED_DEAR
-        self._attr_translation_key = DEAR + description.key if is_named_dear else description.key
+        has_prefix = looks_for_high_prices(plan.data) and description.key in _KEYS_WITH_EXPENSIVE_PREFIX
+        self._attr_translation_key = EXPENSIVE_PREFIX + description.key if has_prefix else description.key
         self._attr_device_info = plan_device(plan, coordinator)
 
     @property
@@ -149,15 +149,17 @@ class PlanEntity(_Entity):
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
-    def decision(self) -> Decision | None:
+    def window(self) -> Window | None:
         """The plan's window. If the plan has no window, the value is None."""
-        return self.outcome if isinstance(self.outcome, Decision) else None
+        return self.outcome if isinstance(self.outcome, Window) else None
 
     @property
     @override
     def available(self) -> bool:
         """True if the plan has a window, or if its settings are valid and the current price is known."""
-        return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
+        return self.window is not None or (
+            self.outcome is not None and self.coordinator.prices.current_period is not None
+        )
 
 
 class SteeringEntity(PlanEntity):
@@ -176,7 +178,7 @@ class SteeringEntity(PlanEntity):
     def available(self) -> bool:
         return self.plan is not None
 
-    async def async_change(self, change: Change) -> None:
+    async def async_change_plan(self, change: PlanChange) -> None:
         """Change the plan. If the change is not allowed, raise Refusal."""
         await async_change_plans([(self.coordinator, self.plan_id)], change)
 
@@ -230,12 +232,12 @@ class PlanSensorWithoutPrice[Subject](PlanEntity, ValueSensor[Subject]):
         return self.subject is not None
 
 
-def moment(seconds: int | None) -> datetime | None:
+def utc_datetime(seconds: int | None) -> datetime | None:
     """Convert UTC seconds to a datetime in UTC. If `seconds` is None, return None."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def add_to_plans[Description: EntityDescription](
+def add_plan_entities[Description: EntityDescription](
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
@@ -244,7 +246,7 @@ def add_to_plans[Description: EntityDescription](
     """Add the entities in `descriptions` to the plans that need them, now and after each change of the plans."""
     added: set[tuple[str, str]] = set()
 
-    def look() -> None:
+    def add_missing() -> None:
         nonlocal added
         plans = [plan for plan in entry.subentries.values() if plan.subentry_type == SUBENTRY_PLAN]
         had, added = added, set()
@@ -255,33 +257,33 @@ def add_to_plans[Description: EntityDescription](
                 async_add_entities(new, config_subentry_id=plan.subentry_id)
             added |= fitting.keys()
 
-    entry.runtime_data.async_follow(look)
+    entry.runtime_data.async_call_at_updates(add_missing)
 
 
-def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
+def add_while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
     """Call `add` now if the household sells electricity, and whenever the household starts to sell electricity."""
     sold = False
 
-    def look() -> None:
+    def add_if_selling() -> None:
         nonlocal sold
-        sells = entry.runtime_data.selling is not None
+        sells = entry.runtime_data.selling_contract is not None
         if sells and not sold:
             add()
         sold = sells
 
-    entry.runtime_data.async_follow(look)
+    entry.runtime_data.async_call_at_updates(add_if_selling)
 
 
 @callback
-def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_remove_unfitting_entities(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Remove entities that no longer fit their plans, and entities of selling prices if the household sells nothing."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
-        for key in _FORMS_WITH
+        for key in _ENTITY_CONDITIONS
         if not has_entity(plan.data, key)
     }
-    if selling_from(entry.options) is None:
+    if selling_contract_from(entry.options) is None:
         unfitting |= {f"{entry.entry_id}_{key}" for key in _SELLING_KEYS}
     registry = er.async_get(hass)
     for registered in er.async_entries_for_config_entry(registry, entry.entry_id):
@@ -289,7 +291,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
             registry.async_remove(registered.entity_id)
 
 
-async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
+async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: PlanChange) -> None:
     """Apply `change` to all `plans`, and store the changed plans.
 
     Each plan in `plans` is a pair of the plan's coordinator and the id of the plan's subentry. If the change is not
@@ -297,14 +299,14 @@ async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]]
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:
-        changed.setdefault(coordinator, {})[plan_id] = _changed(coordinator, plan_id, change)
+        changed.setdefault(coordinator, {})[plan_id] = _changed_plan(coordinator, plan_id, change)
     for coordinator, of_server in changed.items():
-        coordinator.async_take_plans(of_server, replan=change.replan)
+        coordinator.async_replace_plans(of_server, replan=change.replan)
     for coordinator in changed:
         await coordinator.async_save()
 
 
-def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) -> SteeredPlan:
+def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanChange) -> SteeredPlan:
     plan, title = coordinator.planner.plan(plan_id), coordinator.config_entry.subentries[plan_id].title
     if plan is None:
         raise Refusal("plan_unusable", plan=title)
@@ -313,6 +315,6 @@ def _changed(coordinator: TunnihindCoordinator, plan_id: str, change: Change) ->
         if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
             raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
     try:
-        return plan.changed(change)
+        return plan.with_change(change)
     except PlanError as error:
         raise Refusal(error.key, plan=title, **error.placeholders) from error

@@ -12,14 +12,14 @@ from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from .forms.tariff_step import PART_NAMES
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
-from .prices.days import local
+from .prices.days import tallinn_time
 from .prices.rates import Part
-from .server.client import without_password
+from .server.client import url_without_password
 from .server.polling import Problem
 
 _SERVER_TOO_OLD: Final = "server_too_old"
 _RATES_OUTDATED: Final = "rates_outdated"
-_LASTING: Final = (
+_LASTING_PROBLEMS: Final = (
     Problem.SERVER_UNREACHABLE,
     Problem.PRICES_LATE,
     Problem.FORECAST_STALE,
@@ -28,39 +28,39 @@ _LASTING: Final = (
     Problem.REHEARSAL_OVER,
     Problem.OTHER_ZONE,
 )
-KEYS: Final = (*_LASTING, _SERVER_TOO_OLD, _RATES_OUTDATED)
+NOTICE_KEYS: Final = (*_LASTING_PROBLEMS, _SERVER_TOO_OLD, _RATES_OUTDATED)
 
 
 @callback
-def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_show_notices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """While the entry is loaded, show a repair notice for each lasting problem of the entry."""
     coordinator = entry.runtime_data
 
     @callback
-    def look() -> None:
-        found = _lasting(coordinator)
-        for key in KEYS:
+    def update_notices() -> None:
+        found = _lasting_problems(coordinator)
+        for key in NOTICE_KEYS:
             if key in found:
-                _raise(hass, entry, key)
+                _show_notice(hass, entry, key)
             else:
-                ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
+                ir.async_delete_issue(hass, DOMAIN, notice_id(entry, key))
 
-    coordinator.async_follow(look)
+    coordinator.async_call_at_updates(update_notices)
 
 
 @callback
-def async_clear(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_delete_notices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Delete the entry's repair notices."""
-    for key in KEYS:
-        ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
+    for key in NOTICE_KEYS:
+        ir.async_delete_issue(hass, DOMAIN, notice_id(entry, key))
 
 
-def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
+def notice_id(entry: TunnihindConfigEntry, key: str) -> str:
     """Return the id of the entry's repair notice about the problem `key`."""
     return f"{key}_{entry.entry_id}"
 
 
-def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
+def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
     found: set[str] = set(problems(coordinator.prices, coordinator.contact))
     if coordinator.contact.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
@@ -72,7 +72,7 @@ def _lasting(coordinator: TunnihindCoordinator) -> set[str]:
 
 
 def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
-    return coordinator.tariff.outdated_parts(local(coordinator.prices.now).date())
+    return coordinator.tariff.outdated_parts(tallinn_time(coordinator.prices.now).date())
 
 
 def _is_too_old(version: str) -> bool:
@@ -82,21 +82,21 @@ def _is_too_old(version: str) -> bool:
         return False
 
 
-def _raise(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
+def _show_notice(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
     about = entry.runtime_data.about
     names = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
     parts = (names.get(f"{PART_NAMES}.{part}", part) for part in _outdated_parts(entry.runtime_data))
     ir.async_create_issue(
         hass,
         DOMAIN,
-        issue_id(entry, key),
+        notice_id(entry, key),
         is_fixable=False,
         severity=ir.IssueSeverity.WARNING,
         translation_key=key,
         translation_placeholders={
             "name": entry.title,
-            "zone": entry.runtime_data.zone.country(hass.config.language),
-            "url": without_password(entry.runtime_data.url),
+            "zone": entry.runtime_data.zone.country_name(hass.config.language),
+            "url": url_without_password(entry.runtime_data.url),
             "version": about.version if about else "",
             "oldest": OLDEST_SERVER,
             "parts": ", ".join(parts),

@@ -9,17 +9,17 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .const import CENTS_PER_KWH, EUR_PER_KWH
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, add_to_plans, has_entity
-from .forms.plan_form import MAX_CENTS
+from .entity import SteeringEntity, add_plan_entities, has_entity
+from .forms.plan_form import MAX_PRICE_CENTS
 from .plans.settings import LONGEST_DURATION_MIN, MAX_ENERGY_KWH, QUARTER_MIN
-from .plans.steering import Change
+from .plans.steering import PlanChange
 from .prices.units import Unit, unit_of
 
 PARALLEL_UPDATES = 0
-_FINEST_CENTS: Final = 0.01
+_PRICE_STEP_CENTS: Final = 0.01
 
 
-DURATION: Final = NumberEntityDescription(
+DURATION_NUMBER: Final = NumberEntityDescription(
     key="duration",
     entity_category=EntityCategory.CONFIG,
     entity_registry_enabled_default=False,
@@ -31,7 +31,7 @@ DURATION: Final = NumberEntityDescription(
     mode=NumberMode.BOX,
 )
 # The energy is not a configuration entity, because automations change it often, such as before each charge of a car.
-ENERGY: Final = NumberEntityDescription(
+ENERGY_NUMBER: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
     native_unit_of_measurement=UnitOfEnergy.KILO_WATT_HOUR,
@@ -40,7 +40,7 @@ ENERGY: Final = NumberEntityDescription(
     native_step=0.1,
     mode=NumberMode.BOX,
 )
-PRICE_CAP: Final = NumberEntityDescription(
+PRICE_CAP_NUMBER: Final = NumberEntityDescription(
     key="price_cap",
     entity_category=EntityCategory.CONFIG,
     entity_registry_enabled_default=False,
@@ -54,8 +54,8 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the number entities of each plan."""
-    add_to_plans(entry, async_add_entities, PlanNumber, [DURATION, ENERGY])
-    add_to_plans(entry, async_add_entities, PriceLimitNumber, [PRICE_CAP])
+    add_plan_entities(entry, async_add_entities, PlanNumber, [DURATION_NUMBER, ENERGY_NUMBER])
+    add_plan_entities(entry, async_add_entities, PriceLimitNumber, [PRICE_CAP_NUMBER])
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
@@ -65,16 +65,16 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @override
     def available(self) -> bool:
         """True if the plan's settings are valid, and a plan with these settings has this entity."""
-        return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
+        return self.plan is not None and has_entity(self.plan.current_values, self.entity_description.key)
 
     @property
     @override
     def native_value(self) -> float | None:
-        return self.plan.holding.get(self.entity_description.key) if self.plan else None
+        return self.plan.current_values.get(self.entity_description.key) if self.plan else None
 
     @override
     async def async_set_native_value(self, value: float) -> None:
-        await self.async_change(Change(values={self.entity_description.key: value}))
+        await self.async_change_plan(PlanChange(values={self.entity_description.key: value}))
 
 
 class PriceLimitNumber(PlanNumber):
@@ -97,12 +97,12 @@ class PriceLimitNumber(PlanNumber):
     @property
     @override
     def native_max_value(self) -> float:
-        return self._unit.from_cents(MAX_CENTS)
+        return self._unit.from_cents(MAX_PRICE_CENTS)
 
     @property
     @override
     def native_step(self) -> float:
-        return self._unit.from_cents(_FINEST_CENTS)
+        return self._unit.from_cents(_PRICE_STEP_CENTS)
 
     @property
     @override

@@ -7,20 +7,20 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
-from .entities.data_sensor import DATA_SENSORS, DataSensor, SavingSensor
+from .entities.data_sensor import DATA_SENSORS, DataSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
     PLAN_SENSORS,
     PLAN_STATUS,
-    WINDOW_TIMES,
+    WINDOW_TIME_SENSORS,
     PlanSensor,
     PlanStatusSensor,
     WindowTimeSensor,
 )
-from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price
-from .entity import add_to_plans, while_selling
+from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price_description
+from .entity import add_plan_entities, add_while_selling
 
 PARALLEL_UPDATES = 0
-# The interval at which `SavingSensor` polls the server. No other sensor sends its own requests to the server.
+# The interval at which `ForecastSavingSensor` polls the server. No other sensor sends its own requests to the server.
 SCAN_INTERVAL = timedelta(hours=1)
 
 
@@ -35,12 +35,12 @@ async def async_setup_entry(
     def add_selling() -> None:
         async_add_entities(SellingSensor(coordinator, description) for description in SELLING_SENSORS)
 
-    descriptions = (*PRICE_SENSORS, next_price(coordinator.billing))
+    descriptions = (*PRICE_SENSORS, next_price_description(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
     async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
-    async_add_entities([SavingSensor(coordinator)])
-    while_selling(entry, add_selling)
-    add_to_plans(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
-    add_to_plans(entry, async_add_entities, PlanSensor, PLAN_SENSORS)
-    add_to_plans(entry, async_add_entities, WindowTimeSensor, WINDOW_TIMES)
-    add_to_plans(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)
+    async_add_entities([ForecastSavingSensor(coordinator)])
+    add_while_selling(entry, add_selling)
+    add_plan_entities(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
+    add_plan_entities(entry, async_add_entities, PlanSensor, PLAN_SENSORS)
+    add_plan_entities(entry, async_add_entities, WindowTimeSensor, WINDOW_TIME_SENSORS)
+    add_plan_entities(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)

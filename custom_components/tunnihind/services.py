@@ -7,12 +7,12 @@ from homeassistant.core import HomeAssistant, SupportsResponse, callback
 from .actions import find_cheapest_hours, get_prices, import_past, update_plan
 from .const import DOMAIN
 
-_QUESTIONS: Final = {
+_QUERY_ACTIONS: Final = {
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
 }
-# The actions in `_CHANGES` change data, so an automation may call these actions without using their answers.
-_CHANGES: Final = {
+# The actions in `_CHANGE_ACTIONS` change data, so an automation may call these actions without using their answers.
+_CHANGE_ACTIONS: Final = {
     "import_prices": (import_past.PRICES_SCHEMA, import_past.import_prices),
     "import_costs": (import_past.COSTS_SCHEMA, import_past.import_costs),
     "update_plan": (update_plan.SCHEMA, update_plan.update_plan),
@@ -22,6 +22,6 @@ _CHANGES: Final = {
 @callback
 def async_setup_services(hass: HomeAssistant) -> None:
     """Register the actions."""
-    for actions, response in ((_QUESTIONS, SupportsResponse.ONLY), (_CHANGES, SupportsResponse.OPTIONAL)):
+    for actions, response in ((_QUERY_ACTIONS, SupportsResponse.ONLY), (_CHANGE_ACTIONS, SupportsResponse.OPTIONAL)):
         for name, (schema, answer) in actions.items():
             hass.services.async_register(DOMAIN, name, answer, schema=schema, supports_response=response)

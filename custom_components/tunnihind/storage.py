@@ -1,4 +1,4 @@
-"""Stores the data of a config entry, and reads the data after a restart of Home Assistant."""
+"""Stores the data of a config entry, and reads the data when the entry is loaded."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ from homeassistant.helpers.storage import Store
 from mashumaro.codecs import BasicDecoder
 
 from .const import DOMAIN, LOGGER
-from .plans.outcome import Decision, Outcome, outcome_from_dict
+from .plans.outcome import Outcome, Window, outcome_from_dict
 from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
@@ -28,19 +28,20 @@ class StoredState:
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that are
-    switched off or have changes. `ledger` contains the plans' accounts and settled prices, as JSON values.
+    switched off or have changes. `ledger` contains the accounts of the plans and the household's settled prices, as
+    JSON values.
     """
 
     server: str | None = None
     about: About | None = None
     answer: ForecastAnswer | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    ran: Mapping[str, list[Decision]] = field(default_factory=dict)
+    ran: Mapping[str, list[Window]] = field(default_factory=dict)
     steered: Mapping[str, SteeredPlan] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
     server_ahead_s: int = 0
 
-    def for_server(self, server: str | None) -> StoredState:
+    def state_for_server(self, server: str | None) -> StoredState:
         """Return the data for `server`.
 
         If the data come from another server, leave out that server's description, its prices and the offset of its
@@ -84,7 +85,7 @@ class Storage:
 
 _ABOUT_DECODER: Final = BasicDecoder(About)
 _ANSWER_DECODER: Final = BasicDecoder(ForecastAnswer)
-_DECISIONS_DECODER: Final = BasicDecoder(list[Decision])
+_DECISIONS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
@@ -92,24 +93,24 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
     """Return the data in `document`. Leave out unreadable fields, and unreadable values of single plans."""
     return StoredState(
         server=document.get("server"),
-        about=part_of(document, "about", _ABOUT_DECODER.decode),
-        answer=part_of(document, "answer", _ANSWER_DECODER.decode),
-        outcomes=parts_of_plans(document, "outcomes", outcome_from_dict),
-        ran=parts_of_plans(document, "ran", _DECISIONS_DECODER.decode),
-        steered=parts_of_plans(document, "steered", _STEERED_DECODER.decode),
-        ledger=part_of(document, "ledger", dict) or {},
-        server_ahead_s=part_of(document, "server_ahead_s", int) or 0,
+        about=read_field(document, "about", _ABOUT_DECODER.decode),
+        answer=read_field(document, "answer", _ANSWER_DECODER.decode),
+        outcomes=read_plan_values(document, "outcomes", outcome_from_dict),
+        ran=read_plan_values(document, "ran", _DECISIONS_DECODER.decode),
+        steered=read_plan_values(document, "steered", _STEERED_DECODER.decode),
+        ledger=read_field(document, "ledger", dict) or {},
+        server_ahead_s=read_field(document, "server_ahead_s", int) or 0,
     )
 
 
-def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
+def read_plan_values[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
     """Return the values in `document[name]`, keyed by plan id. Leave out values that are empty or can't be read."""
-    plans = part_of(document, name, dict) or {}
-    found = {plan: part_of(plans, plan, read) for plan in plans}
+    plans = read_field(document, name, dict) or {}
+    found = {plan: read_field(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
-def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
+def read_field[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
     """Return the field `name` of the document. If the field is missing, empty or unreadable, return None."""
     kept = document.get(name)
     try:

@@ -8,13 +8,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, add_to_plans
-from .plans.steering import Change
+from .entity import SteeringEntity, add_plan_entities
+from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
 # A plan's switch is a configuration entity, so that a command like "turn off everything here" doesn't turn off the
 # plan.
-ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
+ENABLED_SWITCH: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 
 async def async_setup_entry(
@@ -23,7 +23,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the switch of each plan."""
-    add_to_plans(entry, async_add_entities, PlanSwitch, [ENABLED])
+    add_plan_entities(entry, async_add_entities, PlanSwitch, [ENABLED_SWITCH])
 
 
 class PlanSwitch(SteeringEntity, SwitchEntity):
@@ -36,8 +36,8 @@ class PlanSwitch(SteeringEntity, SwitchEntity):
 
     @override
     async def async_turn_on(self, **kwargs: Any) -> None:
-        await self.async_change(Change(enabled=True))
+        await self.async_change_plan(PlanChange(enabled=True))
 
     @override
     async def async_turn_off(self, **kwargs: Any) -> None:
-        await self.async_change(Change(enabled=False))
+        await self.async_change_plan(PlanChange(enabled=False))

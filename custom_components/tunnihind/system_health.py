@@ -12,10 +12,10 @@ from .coordinator import TunnihindConfigEntry
 @callback
 def async_register(hass: HomeAssistant, register: SystemHealthRegistration) -> None:
     """Register the function that collects the data for the system health page."""
-    register.async_register_info(_info)
+    register.async_register_info(_health_info)
 
 
-async def _info(hass: HomeAssistant) -> dict[str, Any]:
+async def _health_info(hass: HomeAssistant) -> dict[str, Any]:
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     info: dict[str, Any] = {"servers": len(entries)}
     for coordinator in (entry.runtime_data for entry in entries[:1]):

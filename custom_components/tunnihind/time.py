@@ -9,11 +9,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
-from .entity import SteeringEntity, add_to_plans
-from .plans.steering import Change
+from .entity import SteeringEntity, add_plan_entities
+from .plans.steering import PlanChange
 
 PARALLEL_UPDATES = 0
-TIMES: Final = tuple(
+TIME_ENTITIES: Final = tuple(
     TimeEntityDescription(key=key, entity_category=EntityCategory.CONFIG, entity_registry_enabled_default=False)
     for key in ("earliest", "deadline")
 )
@@ -25,7 +25,7 @@ async def async_setup_entry(
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the time entities of each plan."""
-    add_to_plans(entry, async_add_entities, PlanTime, TIMES)
+    add_plan_entities(entry, async_add_entities, PlanTime, TIME_ENTITIES)
 
 
 class PlanTime(SteeringEntity, TimeEntity):
@@ -34,9 +34,9 @@ class PlanTime(SteeringEntity, TimeEntity):
     @property
     @override
     def native_value(self) -> time | None:
-        wall = self.plan.holding.get(self.entity_description.key) if self.plan else None
+        wall = self.plan.current_values.get(self.entity_description.key) if self.plan else None
         return time.fromisoformat(wall) if wall else None
 
     @override
     async def async_set_value(self, value: time) -> None:
-        await self.async_change(Change(values={self.entity_description.key: value.isoformat("seconds")}))
+        await self.async_change_plan(PlanChange(values={self.entity_description.key: value.isoformat("seconds")}))

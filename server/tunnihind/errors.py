@@ -33,7 +33,7 @@ class NotServed(TunnihindError):
 
 
 class NoPriceAhead(TunnihindError):
-    """No current or future price is known. The error's text is a sentence without the full stop."""
+    """No current or future price is settled or forecast. The error's text is a sentence without the full stop."""
 
 
 class NothingToForecast(TunnihindError):
@@ -190,8 +190,8 @@ def hide_secret(secret: str, text: str) -> str:
     """Return the whole text with the secret hidden.
 
     The characters of the secret may be percent-encoded, XML character references or JSON escapes. One white space
-    character may stand between two of them. The value of a URL parameter `securityToken` is hidden too. If `secret` is
-    empty, nothing is hidden.
+    character may stand between two characters of the secret. The value of a URL parameter `securityToken` is hidden
+    too. If `secret` is empty, nothing is hidden.
     """
     if not secret:
         return text

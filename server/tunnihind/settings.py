@@ -17,7 +17,8 @@ LONGEST_DRAIN_S: Final = 600
 
 _IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
 COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
-"""The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the `PATH`."""
+"""The command that users type to run the program. It is `./run` in a clone of the repository, because `tunnihind` is
+not on the `PATH` there."""
 
 
 def install_advice(name: str) -> str:
@@ -41,7 +42,7 @@ class Settings:
     """The server's settings with their defaults.
 
     The first of the `zones` is served at the root. Each further zone is served under a path such as `/lv`. The method
-    `for_zone` sets `base_path` to this path. `vat_rate` is a fraction, and the price limits are in EUR/MWh.
+    `for_zone` sets `base_path` to a zone's path. `vat_rate` is a fraction, and the price limits are in EUR/MWh.
     `rate_limit` is in requests per second for each client, or 0 for no limit.
     """
 
@@ -83,7 +84,7 @@ class Settings:
         if not 0 <= self.drain_seconds <= LONGEST_DRAIN_S:
             raise SettingsError(f"drain-seconds is {self.drain_seconds}: give 0 to {LONGEST_DRAIN_S}")
         if not self.rate_limit >= 0:
-            raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for none")
+            raise SettingsError(f"rate-limit is {self.rate_limit}: give requests per second, or 0 for no limit")
         for name in ("public_url", "elering_url", "entsoe_url", "open_meteo_url", "open_meteo_single_runs_url"):
             url = getattr(self, name)
             if url and not _is_web_address(url):

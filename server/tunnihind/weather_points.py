@@ -22,8 +22,7 @@ type Drives = Literal["wind", "load"]
 class WeatherPoint:
     """A place whose weather forecasts are requested. The coordinates are degrees north and east (WGS 84).
 
-    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has many consumers and many
-    rooftop solar panels.
+    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has many consumers.
     """
 
     zone: str

@@ -45,7 +45,7 @@ DRAG = f"""async (steps) => {{
 }}"""
 SET_HASS = f"""() => {{
   const card = {CARD};
-  const home = card.home;
+  const home = card.homeAssistant;
   const from = performance.now();
   for (let i = 0; i < 10000; i++) card.hass = {{ ...home, states: {{}} }};
   return (performance.now() - from) / 10000;

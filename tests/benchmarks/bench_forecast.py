@@ -25,7 +25,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import ArchiveCache
-from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_read_times, superfluous
+from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_read_times, superfluous_instants
 from tunnihind.sources.open_meteo import REQUESTED_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -77,7 +77,7 @@ def weather() -> dict[str, list[IssuedSeries]]:
     live = end - LIVE_DAYS * DAY_S
     runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
     old = {run + REQUESTED_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
-    gone = superfluous(old, covariate_read_times)
+    gone = superfluous_instants(old, covariate_read_times)
     kept = [run for run in runs if run % DAY_S == 0 or run + REQUESTED_AFTER_S not in gone]
 
     def series() -> list[IssuedSeries]:
@@ -101,7 +101,7 @@ def fill(url: str, prices: Archive, covariates: Series) -> None:
 def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
     """Forecast over a day and a half, and return the cost line by line."""
     with Store(url, read_only=True) as store:
-        newest = delivery_day(store.prices.newest("ee") or 0)
+        newest = delivery_day(store.prices.newest_ts("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
         forecaster = TieredForecaster(ESTONIA)
         history, lines = ArchiveCache(), []

@@ -69,7 +69,7 @@ def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
     for made_at in sorted([*range(day_start(day), day_end(day), HOUR_S), published]):
         start_ts = made_at // HOUR_S * HOUR_S + HOUR_S
         is_news = made_at // HOUR_S % WEATHER_EVERY_H == 0 or made_at == published
-        run = None if is_news or said is None else said.repeated(made_at, start_ts)
+        run = None if is_news or said is None else said.repeated_at(made_at, start_ts)
         if run is not None and step_s == QUARTER_S:
             p10, p50, p90 = (np.round(np.append(one[:4] - 1, one[4:]), 2) for one in (run.p10, run.p50, run.p90))
             run = replace(run, p10=p10, p50=p50, p90=p90)
@@ -116,7 +116,7 @@ def add_weather(store: Store, day: date) -> None:
 
 def add_first_runs(store: Store, day: date) -> None:
     """Add the first run of a past day, as the back-fill does."""
-    store.covariates.refill(
+    store.covariates.add_archived(
         {name: [_run(name, utc_midnight(day))] for name in NAMES}, partial(superfluous_issues, day_end(day))
     )
 

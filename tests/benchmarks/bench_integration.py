@@ -32,7 +32,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.tunnihind.card.feed import CARD_STREAMS, async_subscribe
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
-from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.outcome import Window
 from tests.support.household.home import DAY_S, MakeHome, instant, plan
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.settings import Settings
@@ -92,7 +92,7 @@ async def test_poll(hass: HomeAssistant, demo_server: str, billed_by: str) -> No
     coordinator = await _set_up(hass, demo_server, billed_by)
 
     def forget() -> None:
-        coordinator.client._newest.clear()
+        coordinator.client._newest_answers.clear()
 
     written = _count_states(hass)
     _print(f"by the {billed_by}: poll, nothing new (304)", await _timed(coordinator.async_refresh, lambda: None))
@@ -132,11 +132,11 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
 def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
     """Give each plan a window on each of the last 14 days, at the times of its present plan."""
     for plan_id, outcome in coordinator.prices.outcomes.items():
-        if isinstance(outcome, Decision):
-            coordinator.planner.ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
+        if isinstance(outcome, Window):
+            coordinator.planner.begun_windows[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
 
 
-def _days_earlier(window: Decision, days: int) -> Decision:
+def _days_earlier(window: Window, days: int) -> Window:
     pieces = tuple((start - days * DAY_S, end - days * DAY_S) for start, end in window.pieces)
     return replace(window, pieces=pieces, locked=True, last_run=None)
 

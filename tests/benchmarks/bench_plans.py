@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 from custom_components.tunnihind.plans import solver
-from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
@@ -78,7 +78,7 @@ def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int, *, ne
     times = []
     for _ in range(rounds):
         if new_prices:
-            solver._best_runs.cache_clear()
+            solver._best_ranges.cache_clear()
         started = time.thread_time()
         decide(plan, timeline, now)
         times.append(time.thread_time() - started)
@@ -98,7 +98,7 @@ def main(rounds: int, *, quarters: bool) -> None:
         costs = [cost_ms(plan, timeline, START + minute * 60, rounds) for minute in MINUTES]
         totals = [total + cost for total, cost in zip(totals, costs, strict=True)]
         outcome = decide(plan, timeline, START)
-        pieces = f"{len(outcome.pieces)} pieces" if isinstance(outcome, Decision) else outcome.reason
+        pieces = f"{len(outcome.pieces)} pieces" if isinstance(outcome, Window) else outcome.reason
         click.echo(f"{name:<24}" + "".join(f"{cost:8.2f}" for cost in costs) + f"  {pieces}")
     click.echo(f"{f'all {len(plans)}':<24}" + "".join(f"{total:8.2f}" for total in totals))
     for plan in plans.values():

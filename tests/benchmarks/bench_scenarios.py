@@ -183,7 +183,7 @@ def main(database: str, first: datetime, last: datetime, every: int, plans: bool
     """Print the scores of paths or of plans."""
     with Store(database) as store:
         archive = store.read_archive()
-    prices = archive.prices.everything().of("ee")
+    prices = archive.prices.newest_versions().of("ee")
     made = (one for number, one in enumerate(issues(archive, first.date(), last.date())) if number % every == 0)
     (judge_plans if plans else judge_paths)(made, prices)
 

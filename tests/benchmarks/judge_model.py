@@ -39,7 +39,7 @@ from tests.benchmarks import judged_forecasts
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.run import LEAD_DAYS, LEVELS
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
 from tunnihind.market import DAY_S, MARKETS, Zone, delivery_day
@@ -173,7 +173,7 @@ def paired(before: BacktestResult, after: BacktestResult) -> tuple[BacktestResul
     return _picked(before, in_before), _picked(after, in_after)
 
 
-def _issue_and_target(issued: IssuedForecasts) -> Instants:
+def _issue_and_target(issued: BacktestForecasts) -> Instants:
     """Return a number for each forecast, (n,). The days ahead are not enough: stale prices give two issues the same."""
     pairs: Instants = issued.issued_ts * _LONGEST_S + issued.target_ts - issued.issued_ts
     return pairs

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, Known
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
 from tunnihind.market import DAY_S, MARKETS, Market, Zone
 from tunnihind.store.store import Store
 
@@ -64,8 +64,8 @@ def columns_of(result: BacktestResult) -> dict[str, NDArray[Any]]:
 
 def result_of(columns: Mapping[str, NDArray[Any]]) -> BacktestResult:
     """Return a result of hours from its arrays."""
-    issued = {column.name: columns[column.name] for column in fields(IssuedForecasts)}
-    return BacktestResult(IssuedForecasts(**issued), columns["actual"], columns["baseline"])
+    issued = {column.name: columns[column.name] for column in fields(BacktestForecasts)}
+    return BacktestResult(BacktestForecasts(**issued), columns["actual"], columns["baseline"])
 
 
 @click.command(help=__doc__)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import sys
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +87,12 @@ async def test_python_prints_the_cheapest_three_hours_in_a_row(server: RunningSe
     assert unit.strip() == "EUR/kWh"
 
 
-async def test_javascript_prints_the_price_now_and_the_forecast(server: RunningServer, body: Document) -> None:
+async def test_javascript_prints_the_prices_and_the_forecast(server: RunningServer, body: Document) -> None:
     lines = (await run_module(code_of("javascript.js", server))).splitlines()
     assert lines[0] == f"{iso_utc(HOUR)}  {body['dayAhead'][0]['eurKwh']} EUR/kWh"
     last = body["forecast"][-1]
     assert lines[-1] == f"{last['startsAt']}  {last['p50Kwh']} ({last['p10Kwh']} to {last['p90Kwh']})"
-    assert len(lines) == 1 + len(body["forecast"])
+    assert len(lines) == len(body["dayAhead"]) + len(body["forecast"])
 
 
 async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: RunningServer, body: Document) -> None:
@@ -103,7 +103,7 @@ async def test_the_apexcharts_card_draws_settled_prices_and_the_band(server: Run
         f"{json.dumps(series['name'])}: (() => {{ {series['data_generator']} }})()" for series in card["series"]
     )
     drawn = json.loads(await run_module(f"const entity = {entity};\nconsole.log(JSON.stringify({{{generators}}}));"))
-    assert drawn["Settled"] == [[hour["ts"] * 1000, hour["eurKwh"]] for hour in body["dayAhead"]]
+    assert drawn["Market price"] == [[hour["ts"] * 1000, hour["eurKwh"]] for hour in body["dayAhead"]]
     for name, field in (("p10", "p10Kwh"), ("Forecast", "p50Kwh"), ("p90", "p90Kwh")):
         assert drawn[name] == [[hour["ts"] * 1000, hour[field]] for hour in body["forecast"]]
 
@@ -116,7 +116,7 @@ async def server_of_quarters(serve: Serve) -> RunningServer:
     quarters = prices_within_hours(view.hours.settled, PriceSeries.of("ee", QUARTER_S, known))
     assert view.hours.run
     issued = {hour + n * QUARTER_S: said for hour, said in view.hours.issued.items() for n in range(4)}
-    run = view.hours.run.flat(QUARTER_S)
+    run = view.hours.run.as_flat_run(QUARTER_S)
     return await serve(with_series(view, QUARTER_S, settled=quarters.prices, issued=issued, run=run), now=HOUR + 612)
 
 
@@ -217,6 +217,31 @@ async def test_the_shelly_is_on_in_the_cheapest_hours_before_seven(server: Runni
     cheapest = sorted(night, key=lambda ts: night[ts])[:3]
     assert sorted(ts // HOUR_S * HOUR_S for ts, is_on in switched if is_on) == sorted(cheapest)
     assert len(switched) == 19
+
+
+@pytest.mark.parametrize("day", ["2025-10-25", "2026-03-28"])
+async def test_the_shelly_is_on_for_three_hours_in_a_night_in_which_the_clocks_change(
+    server: RunningServer, day: str
+) -> None:
+    """Three cheap hours come before midnight, and three after it."""
+    seven = ESTONIA.midnight(date.fromisoformat(day)) + 7 * HOUR_S
+    hours = range(seven, seven + 24 * HOUR_S, HOUR_S)
+
+    def price(ts: int) -> float:
+        return 0.01 if 14 <= (ts - seven) // HOUR_S < 20 else 0.1
+
+    answers = [
+        {"now": now, "forecast": [], "dayAhead": [{"ts": ts, "eurKwh": price(ts)} for ts in hours if ts >= now]}
+        for now in hours
+    ]
+    switched = await shelly(code_of("shelly.js", server), answers, hours=22)
+    assert sum(is_on for _, is_on in switched) == 3
+
+
+async def test_the_shelly_leaves_its_switch_alone_without_the_price_of_the_hour(server: RunningServer) -> None:
+    answer = json.loads((await server.ask("/api/v1/forecast")).body)
+    answer["dayAhead"] = []
+    assert await shelly(code_of("shelly.js", server), [answer], hours=1) == []
 
 
 async def test_the_shelly_leaves_its_switch_alone_while_there_is_no_answer(server: RunningServer) -> None:

@@ -99,5 +99,5 @@ async def test_a_port_that_is_taken_is_named_with_the_option_to_choose_another(l
     await first.until("/api/v1/forecast", lambda reply: reply.status == 200)
     second = launch("--no-pipeline", port=port)
     assert await second.ended() == 2
-    assert f"port {port} is taken by another program: choose another with --port" in second.log
+    assert f"port {port} is taken by another program: choose another port with --port" in second.log
     assert (await first.get("/api/v1/forecast")).status == 200

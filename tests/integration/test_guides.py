@@ -15,15 +15,15 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.actions.call import Direction
-from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, Shape
+from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
 from custom_components.tunnihind.actions.import_past import hours_answer
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
-from custom_components.tunnihind.plans.outcome import Reason
-from custom_components.tunnihind.plans.plan import Status
-from custom_components.tunnihind.plans.settings import Horizon, Kind, Prefer
-from custom_components.tunnihind.prices.rates import FEES, NETWORK, Part
+from custom_components.tunnihind.plans.outcome import NoWindowReason
+from custom_components.tunnihind.plans.plan import PlanStatus
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, Preference
+from custom_components.tunnihind.prices.rates import FEE_RATES, NETWORK_RATES, Part
 from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
@@ -94,13 +94,13 @@ def test_every_attribute_level_and_problem_is_in_the_table_of_entities(language:
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
     }
     codes = set(documents.codes(documents.section("Sensors", language)))
-    assert codes == attributes | set(Level) | set(Problem) | set(Status) | said.keys()
+    assert codes == attributes | set(Level) | set(Problem) | set(PlanStatus) | said.keys()
 
 
 @both_languages
 def test_every_reason_is_in_the_troubleshooting_table(language: str) -> None:
     codes = documents.codes(documents.section("Troubleshooting", language))
-    assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
+    assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(NoWindowReason)
 
 
 @both_languages
@@ -122,10 +122,10 @@ def test_the_rates_that_are_filled_in_are_those_of_the_code(language: str) -> No
         for key, label in one["data"].items()
     }
     filled_in: dict[str, list[str]] = {}
-    for package, lists in NETWORK.items():
+    for package, lists in NETWORK_RATES.items():
         rates = [astuple(entry.rate) for entry in lists]
         filled_in[said["selector"]["package"]["options"][package]] = [_figure(one) for one in rates]
-    for part, entries in FEES.items():
+    for part, entries in FEE_RATES.items():
         figures = [(entry.rate, entry.disputed) for entry in entries]
         filled_in[labels_of[part]] = [_figure(one) for one in figures]
     [table] = documents.tables(documents.section("Rates that are filled in", language))
@@ -216,14 +216,14 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
         "update_plan": await answered(hass, "update_plan", entity_id=window, horizon="expected") - found - none,
     }
     horizons = {name: set(Horizon) for name in ("find_cheapest_hours", "update_plan")}
-    choices = {**horizons, "get_prices": {*RESOLUTIONS, *Shape, *Direction}}
-    choices["find_cheapest_hours"] = {*Horizon, Kind.CHEAPEST, Kind.DEAREST, *Prefer}
+    choices = {**horizons, "get_prices": {*RESOLUTIONS, *PriceFormat, *Direction}}
+    choices["find_cheapest_hours"] = {*Horizon, PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE, *Preference}
     described: dict[str, Any] = yaml.safe_load((INTEGRATION / "services.yaml").read_text())
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
         # The answer to `get_prices` depends on its shape.
-        assert answer - set(Shape) == answers[name]
+        assert answer - set(PriceFormat) == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)
 

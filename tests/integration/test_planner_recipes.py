@@ -49,7 +49,7 @@ def paid(home: Home) -> Paid:
     timeline = home.entry.runtime_data.prices.timeline
 
     def at(ts: int) -> float:
-        period = timeline.at(ts)
+        period = timeline.period_at(ts)
         assert period is not None
         return float(period.price)
 

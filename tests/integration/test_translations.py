@@ -26,7 +26,7 @@ from custom_components.tunnihind.forms import options_flow, plan_form, tariff_st
 from custom_components.tunnihind.forms.options_flow import TunnihindOptionsFlow
 from custom_components.tunnihind.forms.plan_flow import PlanFlow
 from custom_components.tunnihind.forms.tariff_form import RowForm
-from custom_components.tunnihind.plans.outcome import Reason
+from custom_components.tunnihind.plans.outcome import NoWindowReason
 from custom_components.tunnihind.plans.settings import PlanError
 from custom_components.tunnihind.prices.billing import Resolution
 from custom_components.tunnihind.prices.rates import Package, Part
@@ -175,13 +175,13 @@ def test_the_texts_of_exceptions_use_the_given_placeholders() -> None:
 
 
 def test_every_repair_has_a_text_and_no_other_has() -> None:
-    assert EN["issues"].keys() == set(issues.KEYS)
+    assert EN["issues"].keys() == set(issues.NOTICE_KEYS)
 
 
 async def test_the_texts_of_repairs_use_the_given_placeholders(hass: HomeAssistant, household: MockConfigEntry) -> None:
     with patch("homeassistant.helpers.issue_registry.async_create_issue") as create:
-        for key in issues.KEYS:
-            issues._raise(hass, household, key)
+        for key in issues.NOTICE_KEYS:
+            issues._show_notice(hass, household, key)
     for call in create.call_args_list:
         said = EN["issues"][call.kwargs["translation_key"]]
         assert placeholders(said["title"] + said["description"]) <= call.kwargs["translation_placeholders"].keys()
@@ -191,10 +191,10 @@ def selectors() -> dict[str, Texts]:
     """Return the translation keys of the fields of all forms."""
     found: dict[str, Texts] = {}
     for selector in _selectors_of(
-        options_flow.CHEAP_FORM.schema,
+        options_flow.CHEAP_HOURS_FORM.schema,
         options_flow.BILLING_FORM.schema,
         options_flow.selling_form(Unit.CENTS).schema,
-        config_flow._ADDRESS.schema,
+        config_flow._ADDRESS_QUESTION.schema,
         options_flow.UNIT_FORM.schema,
         plan_form.KIND_FORM.schema,
         *(plan_form.plan_form_schema(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
@@ -350,7 +350,7 @@ async def test_every_state_of_a_choice_has_a_text_and_no_other_has(
     ("said", "states"),
     [
         (EN["entity"]["sensor"]["price_level"]["state"], Level),
-        (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], Reason),
+        (EN["entity"]["binary_sensor"]["window"]["state_attributes"]["reason"]["state"], NoWindowReason),
         (EN["entity"]["binary_sensor"]["data_problem"]["state_attributes"]["problems"]["state"], Problem),
     ],
     ids=["level", "reason", "problem"],

@@ -52,7 +52,7 @@ def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def quick(market: Market, keeper: LearntKeeper | None = None) -> QuickModel:
         return QuickModel(market)
 
-    for name in ("pipeline.modelling.forecaster", "service.rehearsal.forecaster"):
+    for name in ("pipeline.modelling.new_forecaster", "service.rehearsal.new_forecaster"):
         monkeypatch.setattr(f"tunnihind.{name}", quick)
     monkeypatch.setattr(modelling, "_KEPT_FORECASTERS", {})
     monkeypatch.setattr(modelling, "_PAST_FORECASTERS", {})

@@ -78,13 +78,13 @@ def test_an_empty_store_has_an_empty_view(store: Store) -> None:
 def test_what_is_stored_while_the_store_is_read_has_a_version_of_its_own(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    since = store.runs.since
+    since = store.runs.made_since
 
     def interrupted(*args: Any, **named: Any) -> list[Run]:  # noqa: ANN401  passed on
         store_quotes(store, {"ee": {HOUR + n * QUARTER_S: 1.0 for n in range(4)}}, NOW)
         return since(*args, **named)
 
-    monkeypatch.setattr(store.runs, "since", interrupted)
+    monkeypatch.setattr(store.runs, "made_since", interrupted)
     before = read_served_data(store, ESTONIA, NOW)
     monkeypatch.undo()
     after = read_served_data(store, ESTONIA, NOW)
@@ -174,7 +174,7 @@ def test_the_mean_of_an_hours_quarters_is_its_price(known: tuple[dict[int, int],
             *(KnownPrice("ee", HOUR + n * QUARTER_S, QUARTER_S, NOW, price) for n, price in quarters.items()),
         ]
     )
-    prices = archive.everything()
+    prices = archive.newest_versions()
     settled, found = (settled_prices(prices, "ee", step_s, NOW) for step_s in STEPS)
     assert found.prices.hourly_means() == pytest.approx(settled.prices)
     unknown = [n for n in hours if not quarters.keys() >= set(range(4 * n, 4 * n + 4))]

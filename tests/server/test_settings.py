@@ -31,7 +31,7 @@ def test_the_price_floor_is_below_the_cap(floor: float, cap: float) -> None:
 
 @pytest.mark.parametrize("rate_limit", [-1.0, math.nan])
 def test_a_rate_limit_is_a_number_of_requests(rate_limit: float) -> None:
-    with pytest.raises(SettingsError, match=r"rate-limit is .* 0 for none"):
+    with pytest.raises(SettingsError, match=r"rate-limit is .* 0 for no limit"):
         Settings(rate_limit=rate_limit)
 
 

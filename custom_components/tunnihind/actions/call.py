@@ -1,4 +1,4 @@
-"""Functions that several actions use."""
+"""Reads the fields that several actions have in common, and makes the common parts of their answers."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -33,10 +33,10 @@ class Direction(StrEnum):
 
 
 DIRECTION_FIELD: Final = {vol.Optional(ATTR_DIRECTION, default=Direction.BUY): vol.In(list(Direction))}
-SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
+ENTRY_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"integration": DOMAIN})}
 
 
-def length(given: object) -> timedelta:
+def parse_duration(given: object) -> timedelta:
     """Convert `given` to a length of time. Raises vol.Invalid if `given` is invalid or too long."""
     try:
         return cv.positive_time_period(given)
@@ -45,11 +45,11 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the entry that `call` names, or of the only entry if `call` names none.
+    """Return the coordinator of the entry that `call` names. If it names none, use the entry from `_only_entry_id`.
 
     Raises ServiceValidationError if there is no such entry, or if the entry is not loaded.
     """
-    return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
+    return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_entry_id(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
@@ -65,24 +65,24 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
     return entry.runtime_data
 
 
-def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
+def requested_prices(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
     """Return the buying prices or the selling prices of the household, depending on the call's direction.
 
     Raises Refusal if the call asks for selling prices, but the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
-    if coordinator.selling is None:
+    if coordinator.selling_contract is None:
         raise Refusal("not_selling")
     return coordinator.selling_prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks an answer of a rehearsal, or no field if the server is not a rehearsal."""
+    """Return the field that marks an answer of a rehearsal, or no field if the entry is not for a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
-def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
+def requested_range(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the start and the end of the time range in a call, in UTC seconds.
 
     `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
@@ -90,24 +90,24 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
     start. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.known_until or prices.now
-    start = instant(data[first]) if first in data else prices.now
-    end = instant(data[last]) if last in data else max(known_until, start + 1)
+    start = to_instant(data[first]) if first in data else prices.now
+    end = to_instant(data[last]) if last in data else max(known_until, start + 1)
     if end <= start:
         raise Refusal("invalid_time_range", start=first, end=last)
     return start, end
 
 
-def instant(moment: datetime) -> int:
+def to_instant(moment: datetime) -> int:
     """Convert a date and time to UTC seconds. A `moment` without a time zone is in Home Assistant's time zone."""
     return int(dt_util.as_utc(moment).timestamp())
 
 
-def times(start: int, end: int) -> JsonObjectType:
+def bounds_answer(start: int, end: int) -> JsonObjectType:
     """Convert `start` and `end` (UTC seconds) to fields of an action's answer, as ISO 8601 strings in Tallinn time."""
     return {**iso_bounds(start, end)}
 
 
-def _only_server(hass: HomeAssistant) -> str:
+def _only_entry_id(hass: HomeAssistant) -> str:
     """Return the id of the only enabled entry. If there is none or more than one, raise Refusal.
 
     Rehearsals count only if all enabled entries are rehearsals.
@@ -124,28 +124,28 @@ def _only_server(hass: HomeAssistant) -> str:
 def window_answer(outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
-    The cost and the saving of the window are left out if they are unknown.
+    If the window has no cost or no saving, the cost or the saving is left out.
     """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {
         "found": True,
-        **times(outcome.start, outcome.end),
-        "pieces": [times(start, end) for start, end in outcome.pieces],
+        **bounds_answer(outcome.start, outcome.end),
+        "pieces": [bounds_answer(start, end) for start, end in outcome.pieces],
         "average": outcome.average,
         "forecast_share": outcome.forecast_share,
         "shortened": outcome.shortened,
-        **(_saving(outcome.saving) if outcome.saving else {}),
-        **(_cost(outcome.cost) if outcome.cost else {}),
+        **(_saving_answer(outcome.saving) if outcome.saving else {}),
+        **(_cost_answer(outcome.cost) if outcome.cost else {}),
     }
 
 
-def _saving(saving: Saving) -> JsonObjectType:
+def _saving_answer(saving: Saving) -> JsonObjectType:
     return {
         "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
         "chance": saving.chance,
     }
 
 
-def _cost(cost: Cost) -> JsonObjectType:
+def _cost_answer(cost: Cost) -> JsonObjectType:
     return {"cost": {"expected": cost.expected, "p10": cost.low, "p90": cost.high, "energy": cost.energy}}

@@ -16,26 +16,26 @@ from ..plans.settings import (
     MAX_TOLERANCE_CENTS,
     QUARTER_MIN,
     Horizon,
-    Kind,
+    PlanKind,
     PlanSettings,
-    Prefer,
+    Preference,
 )
 from ..plans.spans import Span
 from .call import (
     DIRECTION_FIELD,
-    SERVER_FIELD,
+    ENTRY_FIELD,
     coordinator_of,
-    length,
-    prices_asked,
-    range_asked,
+    parse_duration,
     rehearsal_mark,
+    requested_prices,
+    requested_range,
     window_answer,
 )
 
-_KINDS: Final = (Kind.CHEAPEST, Kind.DEAREST)
+_KINDS: Final = (PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE)
 
 
-def _finite(cents: float) -> float:
+def _finite_cents(cents: float) -> float:
     if not math.isfinite(cents):
         raise vol.Invalid("expected a price in cents per kWh")
     return cents
@@ -43,18 +43,20 @@ def _finite(cents: float) -> float:
 
 SCHEMA: Final = vol.Schema(
     {
-        **SERVER_FIELD,
+        **ENTRY_FIELD,
         **DIRECTION_FIELD,
-        vol.Required("duration"): length,
+        vol.Required("duration"): parse_duration,
         vol.Optional("split", default=False): cv.boolean,
-        vol.Optional("min_piece"): length,
+        vol.Optional("min_piece"): parse_duration,
         vol.Optional("earliest"): cv.datetime,
         vol.Optional("deadline"): cv.datetime,
         vol.Optional("horizon", default=Horizon.PUBLISHED): vol.In(list(Horizon)),
-        vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite),
-        vol.Optional("kind", default=Kind.CHEAPEST): vol.In(_KINDS),
-        vol.Optional("tolerance", default=0.0): vol.All(vol.Coerce(float), _finite, vol.Range(0, MAX_TOLERANCE_CENTS)),
-        vol.Optional("prefer", default=Prefer.EARLIEST): vol.In(list(Prefer)),
+        vol.Optional("price_cap"): vol.All(vol.Coerce(float), _finite_cents),
+        vol.Optional("kind", default=PlanKind.CHEAPEST): vol.In(_KINDS),
+        vol.Optional("tolerance", default=0.0): vol.All(
+            vol.Coerce(float), _finite_cents, vol.Range(0, MAX_TOLERANCE_CENTS)
+        ),
+        vol.Optional("prefer", default=Preference.EARLIEST): vol.In(list(Preference)),
     }
 )
 
@@ -62,13 +64,13 @@ SCHEMA: Final = vol.Schema(
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest or the most expensive time for a job. If no time is found, return the reason."""
     coordinator = await coordinator_of(call)
-    prices = prices_asked(call, coordinator)
-    span = Span(*range_asked(call.data, "earliest", "deadline", prices))
-    window = window_answer(window_in(_job(call.data), prices.timeline, span, coordinator.clock.now()))
+    prices = requested_prices(call, coordinator)
+    span = Span(*requested_range(call.data, "earliest", "deadline", prices))
+    window = window_answer(window_in(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}
 
 
-def _job(data: Mapping[str, Any]) -> PlanSettings:
+def _plan_settings(data: Mapping[str, Any]) -> PlanSettings:
     """Convert the fields of a call to the settings of a plan."""
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)

@@ -8,9 +8,17 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..household.prices_now import mapping, rates
+from ..household.prices_now import emhass_mapping, nord_pool_rates
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
-from .call import DIRECTION_FIELD, SERVER_FIELD, coordinator_of, prices_asked, range_asked, rehearsal_mark, times
+from .call import (
+    DIRECTION_FIELD,
+    ENTRY_FIELD,
+    bounds_answer,
+    coordinator_of,
+    rehearsal_mark,
+    requested_prices,
+    requested_range,
+)
 
 ATTR_START: Final = "start"
 ATTR_END: Final = "end"
@@ -21,7 +29,7 @@ ATTR_SHAPE: Final = "shape"
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
-class Shape(StrEnum):
+class PriceFormat(StrEnum):
     """The form of the prices in an answer of `get_prices`."""
 
     LIST = "list"
@@ -34,13 +42,13 @@ class Shape(StrEnum):
 
 SCHEMA: Final = vol.Schema(
     {
-        **SERVER_FIELD,
+        **ENTRY_FIELD,
         **DIRECTION_FIELD,
         vol.Optional(ATTR_START): cv.datetime,
         vol.Optional(ATTR_END): cv.datetime,
         vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
         vol.Optional(ATTR_RESOLUTION): vol.In(RESOLUTIONS),
-        vol.Optional(ATTR_SHAPE, default=Shape.LIST): vol.In(list(Shape)),
+        vol.Optional(ATTR_SHAPE, default=PriceFormat.LIST): vol.In(list(PriceFormat)),
     }
 )
 
@@ -52,22 +60,22 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
     quarter-hour prices, the default periods are hours.
     """
     coordinator = await coordinator_of(call)
-    prices = prices_asked(call, coordinator)
-    start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)
+    prices = requested_prices(call, coordinator)
+    start, end = requested_range(call.data, ATTR_START, ATTR_END, prices)
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
-    known = prices.timeline.at_step(step_s).between(start, end)
+    known = prices.timeline.with_step(step_s).periods_between(start, end)
     periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
-    return {"prices": _shaped(periods, call.data[ATTR_SHAPE]), **rehearsal_mark(coordinator)}
+    return {"prices": _prices_in_format(periods, call.data[ATTR_SHAPE]), **rehearsal_mark(coordinator)}
 
 
-def _shaped(periods: list[Period], shape: Shape) -> JsonValueType:
-    if shape == Shape.MAPPING:
-        return {**mapping(periods)}
-    if shape == Shape.RATES:
-        return [*rates(periods)]
-    return [_price(period) for period in periods]
+def _prices_in_format(periods: list[Period], shape: PriceFormat) -> JsonValueType:
+    if shape == PriceFormat.MAPPING:
+        return {**emhass_mapping(periods)}
+    if shape == PriceFormat.RATES:
+        return [*nord_pool_rates(periods)]
+    return [_price_answer(period) for period in periods]
 
 
-def _price(period: Period) -> JsonObjectType:
+def _price_answer(period: Period) -> JsonObjectType:
     band: JsonObjectType = {} if period.settled else {"p10": period.low, "p90": period.high}
-    return {**times(period.start, period.end), "price": period.price, "settled": period.settled, **band}
+    return {**bounds_answer(period.start, period.end), "price": period.price, "settled": period.settled, **band}

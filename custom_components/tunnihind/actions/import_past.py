@@ -14,22 +14,22 @@ from homeassistant.util.json import JsonObjectType
 from ..const import DOMAIN
 from ..errors import Refusal
 from ..past.paid_prices import (
-    EARLIEST,
+    EARLIEST_DAY,
     NO_PRICE,
     HourPrice,
     LeftOutHour,
-    costs,
+    cost_rows,
+    hourly_costs,
     hours_between,
-    left_out_spans,
+    left_out_ranges,
     split_left_out,
-    sum_rows,
 )
 from ..past.recorder import (
-    async_cost_statistic,
-    async_price_statistic,
+    async_cost_metadata,
+    async_price_metadata,
     check_recorder,
     energy_of,
-    name_of_energy,
+    energy_statistic_name,
     stored_costs,
     stored_prices,
     write_costs,
@@ -37,11 +37,11 @@ from ..past.recorder import (
 )
 from ..prices.days import instant_of
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .call import SERVER_FIELD, coordinator_of, rehearsal_mark, times
+from .call import ENTRY_FIELD, bounds_answer, coordinator_of, rehearsal_mark
 
 ATTR_START: Final = "start"
 ATTR_ENERGY: Final = "energy"
-PRICES_SCHEMA: Final = vol.Schema({**SERVER_FIELD, vol.Optional(ATTR_START): cv.date})
+PRICES_SCHEMA: Final = vol.Schema({**ENTRY_FIELD, vol.Optional(ATTR_START): cv.date})
 COSTS_SCHEMA: Final = PRICES_SCHEMA.extend({vol.Required(ATTR_ENERGY): cv.string})
 _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
@@ -51,38 +51,38 @@ def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
-def _start_asked(data: Mapping[str, Any], now: int) -> int:
+def _requested_start(data: Mapping[str, Any], now: int) -> int:
     """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `EARLIEST`. Raises Refusal if the first hour of the
-    import has not passed at `now` (UTC seconds).
+    The import begins on the day that the call names, but not before `EARLIEST_DAY`, which is also the default. Raises
+    Refusal if the first hour of the import has not passed at `now` (UTC seconds).
     """
-    day: date = max(data.get(ATTR_START, EARLIEST), EARLIEST)
+    day: date = max(data.get(ATTR_START, EARLIEST_DAY), EARLIEST_DAY)
     start = instant_of(day, time.min)
     if start + HOUR_S > now:
         raise Refusal("start_not_past", field=ATTR_START, given=day.isoformat())
     return start
 
 
-def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
+def hours_answer(values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
     """Return the fields that the answers of both imports have.
 
-    `hours` maps the starts (UTC seconds) of the hours with a price or a cost to their values. `changed` is the number
+    `values` maps the starts (UTC seconds) of the hours with a price or a cost to their values. `changed` is the number
     of rows that the import wrote. `left_out` maps the starts of the other hours to the reasons.
     """
-    bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
+    bounds = bounds_answer(min(values), max(values) + HOUR_S) if values else {}
     return {
         **bounds,
-        "hours": len(hours),
+        "hours": len(values),
         "changed": changed,
         "left_out": [
             {
-                **times(start, end),
+                **bounds_answer(start, end),
                 "hours": (end - start) // HOUR_S,
                 "reason": why.reason,
                 **({"parts": [*why.parts]} if why.parts else {}),
             }
-            for start, end, why in left_out_spans(left_out)
+            for start, end, why in left_out_ranges(left_out)
         ],
     }
 
@@ -95,12 +95,12 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
-    start = _start_asked(call.data, now)
-    metadata = async_price_statistic(hass, coordinator.config_entry, coordinator.mode)
+    start = _requested_start(call.data, now)
+    metadata = async_price_metadata(hass, coordinator.config_entry, coordinator.mode)
     async with _import_lock(hass):
-        prices, left_out = split_left_out(await coordinator.paid_prices.of(hours_between(start, now)))
+        prices, left_out = split_left_out(await coordinator.paid_prices.prices_of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
-        changed = {hour: price for hour, price in prices.items() if _row(price) != stored.get(hour)}
+        changed = {hour: price for hour, price in prices.items() if _stored_figures(price) != stored.get(hour)}
         outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
         await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
     return {
@@ -110,7 +110,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     }
 
 
-def _row(price: HourPrice) -> tuple[float, float, float]:
+def _stored_figures(price: HourPrice) -> tuple[float, float, float]:
     return price.mean, min(price.quarters), max(price.quarters)
 
 
@@ -123,22 +123,22 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
-    start = _start_asked(call.data, now)
+    start = _requested_start(call.data, now)
     energy_id = call.data[ATTR_ENERGY]
-    name = await name_of_energy(hass, energy_id, field=ATTR_ENERGY)
-    metadata = async_cost_statistic(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
+    name = await energy_statistic_name(hass, energy_id, field=ATTR_ENERGY)
+    metadata = async_cost_metadata(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
     async with _import_lock(hass):
         energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
-        found = costs(energy, await paid.of(sorted(energy.hours)))
+        found = hourly_costs(energy, await paid.prices_of(sorted(energy.by_hour)))
         stored = await stored_costs(hass, metadata["statistic_id"])
-        rows = sum_rows(stored, found, start)
+        rows = cost_rows(stored, found, start)
         changed = {hour: row for hour, row in rows.items() if row != stored.get(hour)}
         await write_costs(hass, metadata, changed)
     charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
         **hours_answer(charged, len(changed), left_out),
-        "kwh": round(sum(energy.hours[hour] for hour in charged), 3),
+        "kwh": round(sum(energy.by_hour[hour] for hour in charged), 3),
         "cost": round(sum(charged.values()), 2),
         **rehearsal_mark(coordinator),
     }

@@ -18,8 +18,8 @@ from ..coordinator import TunnihindCoordinator
 from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
-from ..plans.steering import Change
-from .call import coordinator_of_entry, length, rehearsal_mark, window_answer
+from ..plans.steering import PlanChange
+from .call import coordinator_of_entry, parse_duration, rehearsal_mark, window_answer
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -45,7 +45,7 @@ def _minutes(time: timedelta) -> float:
     return time / timedelta(minutes=1)
 
 
-_LENGTH: Final = vol.All(length, _minutes)
+_LENGTH: Final = vol.All(parse_duration, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
 # The fields of a plan that a call may change. Null empties an optional field.
 FIELDS: Final[Mapping[str, Any]] = {
@@ -75,8 +75,8 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
 
     If the call asks for an answer, return each plan's state and its window, or the reason why it has no window.
     """
-    plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
-    change = Change(
+    plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plans(call)]
+    change = PlanChange(
         values={name: call.data[name] for name in FIELDS if name in call.data},
         clear=call.data[ATTR_CLEAR],
         enabled=call.data.get(ATTR_ENABLED),
@@ -84,10 +84,10 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
         must_fit=True,
     )
     await async_change_plans(plans, change)
-    return {"plans": [_answer(*plan) for plan in plans]} if call.return_response else None
+    return {"plans": [_plan_answer(*plan) for plan in plans]} if call.return_response else None
 
 
-def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
+def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
     plan = coordinator.planner.plan(plan_id)
     return {
         "plan": coordinator.config_entry.subentries[plan_id].title,
@@ -98,7 +98,7 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
     }
 
 
-def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
+def _targeted_plans(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
     An area, a floor or a label in the target stands for all its plans. Raises Refusal if the target contains no plan,
@@ -117,7 +117,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     named = {entity_id: device_of(entity_id) for entity_id in found.referenced}
     for name, device_id in sorted((named | {device: device for device in target.device_ids}).items()):
         if device_id not in plans:
-            raise Refusal("not_a_plan", target=_name_of(call.hass, name))
+            raise Refusal("not_a_plan", target=_target_name(call.hass, name))
         meant.add(device_id)
     if not meant:
         raise Refusal("no_plan_meant")
@@ -136,6 +136,6 @@ def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
     }
 
 
-def _name_of(hass: HomeAssistant, target: str) -> str:
+def _target_name(hass: HomeAssistant, target: str) -> str:
     device = dr.async_get(hass).async_get(target)
     return (device.name_by_user or device.name or target) if device else target

@@ -12,13 +12,13 @@ from typing import Final, TypedDict
 from ..household.prices_now import PricesNow
 from ..prices.days import Day, day_at
 from ..prices.tariff import Charges, Tariff
-from ..prices.timeline import Level, Period, Timeline, is_whole, levels
+from ..prices.timeline import Level, Period, Timeline, is_day_covered, levels
 
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
 _PART_DECIMALS: Final = 6
 _TINTS: Final = 5
-_LEVELS: Final = {level: place for place, level in enumerate(Level)}
+_LEVEL_NUMBERS: Final = {level: place for place, level in enumerate(Level)}
 
 
 class Columns(TypedDict):
@@ -36,16 +36,16 @@ class Columns(TypedDict):
     high: list[float | None]
 
 
-class PriceColumns(Columns):
+class HouseholdColumns(Columns):
     """The household's prices with VAT for each hour or each quarter-hour.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
-    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the bounds divide the values of `price` into five groups of about equal size. `market` is the market price in
-    EUR/kWh without VAT: the settled price or the forecast's median.
+    server computes the bounds between the colours from the settled prices of the last 30 days and of the hours ahead.
+    If the server sends no bounds, the bounds divide the values of `price` into five groups of about equal size.
+    `market` is the market price in EUR/kWh without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
@@ -61,7 +61,7 @@ class PriceColumns(Columns):
     charges: list[dict[str, float]]
 
 
-def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
+def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> HouseholdColumns | None:
     """Return the household's prices from `start` to `end` (UTC seconds), or None if none of them is known."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
@@ -69,16 +69,16 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     charges: list[dict[str, float]] = []
     charged: list[int | None] = []
     market: list[float | None] = []
-    answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.in_hours()
-    level_of = _level_lookup(prices.levels, start, end)
+    answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.with_hourly_prices()
+    level_of = _level_lookup(prices.level_prices, start, end)
     for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
-        charged.append(None if price is None else _index_or_append(charges, _parts(tariff.charges(instant))))
-    return PriceColumns(
+        charged.append(None if price is None else _index_or_append(charges, _fee_amounts(tariff.charges(instant))))
+    return HouseholdColumns(
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],
-        tint=_tints(paid, prices.scale, tariff),
+        tint=_tints(paid, prices.price_scale, tariff),
         market=market,
         charged=charged,
         charges=charges,
@@ -87,7 +87,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
     """Return the prices from `start` to `end` (UTC seconds), or None if none of them is known."""
-    periods = timeline.between(start, end)
+    periods = timeline.periods_between(start, end)
     if not periods:
         return None
     by_start = {period.start: period for period in periods}
@@ -101,7 +101,7 @@ def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
     )
 
 
-def _days(periods: Sequence[Period]) -> Iterator[Day]:
+def _days_of(periods: Sequence[Period]) -> Iterator[Day]:
     until = 0
     for period in periods:
         if period.start >= until:
@@ -116,19 +116,21 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
     If any price of the instant's day is unknown, the price level is None.
     """
     places: dict[int, int] = {}
-    for day in _days(timeline.between(start, end)):
-        periods = timeline.between(day.start, day.end)
-        if is_whole(day, periods):
-            places |= {period.start: _LEVELS[level] for period, level in zip(periods, levels(periods), strict=True)}
+    for day in _days_of(timeline.periods_between(start, end)):
+        periods = timeline.periods_between(day.start, day.end)
+        if is_day_covered(day, periods):
+            places |= {
+                period.start: _LEVEL_NUMBERS[level] for period, level in zip(periods, levels(periods), strict=True)
+            }
     return lambda instant: places.get(instant - instant % timeline.step_s)
 
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
-    """Return the colour of each price, as described in `PriceColumns`.
+    """Return the colour of each price, as described in `HouseholdColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
-    in `scale` may have a different household price in each period. The mean over all periods with a known price
-    separates two colours.
+    in `scale` may have a different household price in each period. The mean of these household prices, over all periods
+    with a known price, separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:
@@ -147,7 +149,7 @@ def _starts_and_prices(columns: Columns) -> Iterator[tuple[int, float | None]]:
         yield columns["start"] + place * columns["step"], price
 
 
-def _parts(charges: Charges) -> dict[str, float]:
+def _fee_amounts(charges: Charges) -> dict[str, float]:
     return {charge.part.value: round(charge.eur_kwh, _PART_DECIMALS) for charge in charges.charges if charge.eur_kwh}
 
 

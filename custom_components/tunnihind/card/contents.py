@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
-The card's JavaScript relies on the types in this module. Instants are whole UTC seconds on the `EntryClock`. Household
-prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the code with the examples of contents in
-tests/integration/card/examples.
+The card's JavaScript relies on the types in this module. Instants are whole UTC seconds, on the `EntryClock` unless
+stated otherwise. Household prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the contents
+that a card gets with the examples in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,15 @@ from ..const import DOMAIN, EUR
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import WINDOW
 from ..household.prices_now import MAX_LISTED_S, PricesNow
-from ..household.problems import FORECAST_LIFE_S, problems
+from ..household.problems import MAX_FORECAST_AGE_S, problems
 from ..plans.solver import Piece
-from ..prices.timeline import Timeline
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
 from ..server.polling import Problem
-from .columns import Columns, PriceColumns, columns_of, price_columns
+from .columns import Columns, HouseholdColumns, columns_of, household_columns
 
 
-class State(StrEnum):
+class CardState(StrEnum):
     """The state of the config entry whose prices the card shows."""
 
     READY = "ready"
@@ -41,7 +40,7 @@ class State(StrEnum):
     REMOVED = "removed"
 
 
-class CardNow(TypedDict):
+class CardPeriod(TypedDict):
     """The start and the end of the current price period: an hour or a quarter-hour."""
 
     start: int
@@ -63,13 +62,13 @@ class CardPlan(TypedDict):
     windows: list[tuple[Piece, ...]]
 
 
-class CardBeginning(TypedDict):
+class CardContentsWithoutPrices(TypedDict):
     """The card's contents while the entry is not loaded."""
 
-    state: State
+    state: CardState
 
 
-class CardContents(CardBeginning):
+class CardContents(CardContentsWithoutPrices):
     """The card's contents for a loaded entry.
 
     Each event of a subscription contains only the fields that have changed since the earlier events. So the first event
@@ -79,10 +78,11 @@ class CardContents(CardBeginning):
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. In all
     other modes, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor
-    "Data problem". `lost_since` is the time of the server's last answer that was less than an hour old. If `problems`
-    doesn't contain `server_unreachable`, `lost_since` is None. `stale_since` is the time at which the forecast became
-    too old. If `problems` doesn't contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card
-    shows prices: `cents` or `euros` per kWh. `currency` is the currency of all prices.
+    "Data problem". `lost_since` is the time of the server's last answer, or the time at which that answer became an
+    hour old if this was earlier. If `problems` doesn't contain `server_unreachable`, `lost_since` is None.
+    `stale_since` is the time, on the server's clock, at which the forecast became too old. If `problems` doesn't
+    contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or
+    `euros` per kWh. `currency` is the currency of all prices.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
@@ -99,65 +99,68 @@ class CardContents(CardBeginning):
     stale_since: int | None
     unit: Unit
     currency: str
-    prices: PriceColumns | None
+    prices: HouseholdColumns | None
     selling: Columns | None
-    now: CardNow | None
+    now: CardPeriod | None
     plans: list[CardPlan]
 
 
-_STATES: Final[Mapping[ConfigEntryState, State]] = {
-    ConfigEntryState.SETUP_IN_PROGRESS: State.STARTING,
-    ConfigEntryState.UNLOAD_IN_PROGRESS: State.STARTING,
-    ConfigEntryState.SETUP_RETRY: State.RETRYING,
+_STATES: Final[Mapping[ConfigEntryState, CardState]] = {
+    ConfigEntryState.SETUP_IN_PROGRESS: CardState.STARTING,
+    ConfigEntryState.UNLOAD_IN_PROGRESS: CardState.STARTING,
+    ConfigEntryState.SETUP_RETRY: CardState.RETRYING,
 }
 
 
-def beginning(entry: TunnihindConfigEntry, *, removed: bool) -> CardBeginning:
+def contents_without_prices(entry: TunnihindConfigEntry, *, removed: bool) -> CardContentsWithoutPrices:
     """Return the card's contents for an entry that is not loaded."""
     if removed:
-        return CardBeginning(state=State.REMOVED)
+        return CardContentsWithoutPrices(state=CardState.REMOVED)
     if entry.state is ConfigEntryState.NOT_LOADED and entry.disabled_by is None:
-        return CardBeginning(state=State.STARTING)
-    return CardBeginning(state=_STATES.get(entry.state, State.STOPPED))
+        return CardContentsWithoutPrices(state=CardState.STARTING)
+    return CardContentsWithoutPrices(state=_STATES.get(entry.state, CardState.STOPPED))
 
 
-class Contents:
-    """Makes the card's contents for a loaded entry. Lists of prices are cached until the prices or the date change."""
+class ContentsBuilder:
+    """Makes the card's contents for a loaded entry.
+
+    Lists of prices are cached until the prices, the bounds between the colours or the date change.
+    """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
-        self._made_from: tuple[Timeline, Timeline, Timeline, int] | None = None
-        self._prices: PriceColumns | None = None
+        self._made_from: tuple[object, ...] = ()
+        self._prices: HouseholdColumns | None = None
         self._selling: Columns | None = None
 
-    def as_of_now(self) -> CardContents:
+    def current_contents(self) -> CardContents:
         """Return the card's contents at the present moment."""
         coordinator = self._coordinator
         prices, contact = coordinator.prices, coordinator.contact
-        self._make_columns(prices)
+        self._update_columns(prices)
         found = problems(prices, contact)
-        made_at, current = prices.answer.made_at, prices.current
+        made_at, current = prices.answer.made_at, prices.current_period
         return CardContents(
-            state=State.READY if current else State.NO_PRICE,
+            state=CardState.READY if current else CardState.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
             lost_since=prices.now - contact.silence_s(prices.now) if Problem.SERVER_UNREACHABLE in found else None,
-            stale_since=made_at + FORECAST_LIFE_S if made_at and Problem.FORECAST_STALE in found else None,
+            stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,
             prices=self._prices,
             selling=self._selling,
-            now=CardNow(start=current.start, end=current.end) if current else None,
+            now=CardPeriod(start=current.start, end=current.end) if current else None,
             plans=_plans(coordinator),
         )
 
-    def _make_columns(self, prices: PricesNow) -> None:
+    def _update_columns(self, prices: PricesNow) -> None:
         coordinator, start = self._coordinator, prices.today.start
-        made_from = prices.timeline, prices.levels, coordinator.selling_prices.timeline, start
+        made_from = prices.timeline, prices.level_prices, prices.price_scale, coordinator.selling_prices.timeline, start
         if made_from != self._made_from:
             self._made_from = made_from
-            self._prices = price_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
+            self._prices = household_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
             self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
 
 

@@ -1,4 +1,4 @@
-"""Sends the contents of an entry to each open card: when the card opens, and after every change of the contents.
+"""Sends each open card its contents: when the card opens, and after every change of the contents.
 
 A card subscribes with the websocket command `tunnihind/card/subscribe`. With the command `tunnihind/card/past`, a card
 requests the prices of the days before today.
@@ -27,15 +27,15 @@ from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
 from ..household.prices_now import Timelines
 from ..prices.days import day_at
-from .columns import Columns, PriceColumns, columns_of, price_columns
-from .contents import CardBeginning, CardContents, Contents, beginning
+from .columns import Columns, HouseholdColumns, columns_of, household_columns
+from .contents import CardContents, CardContentsWithoutPrices, ContentsBuilder, contents_without_prices
 
 _CURRENT_PRICE: Final = "current_price"
-_NEVER: Final = object()
+_NOT_SENT: Final = object()
 # Contents without the field `prices` show only the entry's state, so they need no check of the user's rights.
 _PRICES: Final = "prices"
 # A request for past prices covers this many days, including today.
-_DAYS: Final = 14
+_PAST_DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
 _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
@@ -45,7 +45,7 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send the entry's contents to a card, now and after every change. Return a function that ends the subscription.
+    """Send a card its contents, now and after every change. Return a function that ends the subscription.
 
     `message` is the id of the card's request.
     """
@@ -62,21 +62,21 @@ def async_subscribe(
             streams.pop(entry.entry_id)
 
     stream.cards.append(card)
-    card.show(stream.contents())
+    card.send_changes(stream.contents())
     return unsubscribe
 
 
 class _CardStream:
-    """Follows a config entry, and sends its contents to all open cards after each change."""
+    """Follows a config entry, and sends new contents to all open cards of the entry after each change."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_CardSubscription]] = []
         self._hass = hass
         self._entry = entry
         self._is_removed = False
-        self._contents: Contents | None = None
+        self._contents: ContentsBuilder | None = None
         self._unfollow_prices: CALLBACK_TYPE | None = None
-        self._unfollow_entry = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._entry_changed)
+        self._unfollow_entry = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._follow_entry)
         self._follow_prices()
 
     @callback
@@ -85,20 +85,20 @@ class _CardStream:
         if self._unfollow_prices:
             self._unfollow_prices()
 
-    def contents(self) -> CardContents | CardBeginning:
+    def contents(self) -> CardContents | CardContentsWithoutPrices:
         if self._contents:
-            return self._contents.as_of_now()
-        return beginning(self._entry, removed=self._is_removed)
+            return self._contents.current_contents()
+        return contents_without_prices(self._entry, removed=self._is_removed)
 
     @callback
-    def _entry_changed(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
+    def _follow_entry(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
         if entry.entry_id != self._entry.entry_id:
             return
         self._is_removed = change is ConfigEntryChange.REMOVED
         self._entry = entry
         if (entry.state is ConfigEntryState.LOADED) is not (self._contents is not None):
             self._follow_prices()
-        self._show()
+        self._send_to_cards()
 
     @callback
     def _follow_prices(self) -> None:
@@ -107,14 +107,14 @@ class _CardStream:
         self._contents = self._unfollow_prices = None
         if self._entry.state is ConfigEntryState.LOADED:
             coordinator = self._entry.runtime_data
-            self._contents = Contents(coordinator)
-            self._unfollow_prices = coordinator.async_add_listener(self._show)
+            self._contents = ContentsBuilder(coordinator)
+            self._unfollow_prices = coordinator.async_add_listener(self._send_to_cards)
 
     @callback
-    def _show(self) -> None:
+    def _send_to_cards(self) -> None:
         contents = self.contents()
         for card in self.cards:
-            card.show(contents)
+            card.send_changes(contents)
 
 
 class _CardSubscription:
@@ -125,18 +125,18 @@ class _CardSubscription:
         self._entry_id = entry_id
         self._connection = connection
         self._message = message
-        self._shown: dict[str, Any] = {}
+        self._sent: dict[str, Any] = {}
 
     @callback
-    def show(self, contents: CardContents | CardBeginning) -> None:
+    def send_changes(self, contents: CardContents | CardContentsWithoutPrices) -> None:
         # The user's rights are checked for every event, because an administrator may change the rights at any time.
-        readable = self._readable(contents)
-        changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
+        readable = self._readable_contents(contents)
+        changed = {name: value for name, value in readable.items() if self._sent.get(name, _NOT_SENT) != value}
         if changed:
-            self._shown |= changed
+            self._sent |= changed
             self._connection.send_event(self._message, changed)
 
-    def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
+    def _readable_contents(self, contents: CardContents | CardContentsWithoutPrices) -> dict[str, Any]:
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
@@ -164,38 +164,35 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
 CARD_STREAMS: Final[HassKey[dict[str, _CardStream]]] = HassKey(f"{DOMAIN}_card_streams")
 
 
-class CardPast(TypedDict):
+class CardPastPrices(TypedDict):
     """The known settled prices of the 13 days before today.
 
     `prices` and `selling` have the same format as in `CardContents`. Each household price includes the fees and the VAT
     that applied on its date.
     """
 
-    prices: PriceColumns | None
+    prices: HouseholdColumns | None
     selling: Columns | None
 
 
-async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Request past market prices from the server, and convert them to the household's prices.
-
-    The household's present contracts determine the length of the price periods: hours or quarter-hours.
-    """
-    answer = await coordinator.async_past_market_prices(_DAYS)
+async def async_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices:
+    """Request past market prices from the server, and convert them to the household's prices."""
+    answer = await coordinator.async_past_market_prices(_PAST_DAYS)
     lines = Timelines()
-    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
-    prices = replace(coordinator.prices, answer=answer, timeline=lines.paid, levels=lines.levels)
-    start, end = day_at(prices.now, days_later=1 - _DAYS).start, prices.today.start
-    return CardPast(
-        prices=price_columns(prices, coordinator.tariff, start, end),
-        selling=columns_of(lines.sold, start, end),
+    lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling_contract)
+    prices = replace(coordinator.prices, answer=answer, timeline=lines.buying, level_prices=lines.level_prices)
+    start, end = day_at(prices.now, days_later=1 - _PAST_DAYS).start, prices.today.start
+    return CardPastPrices(
+        prices=household_columns(prices, coordinator.tariff, start, end),
+        selling=columns_of(lines.selling, start, end),
     )
 
 
 @callback
-def async_register(hass: HomeAssistant) -> None:
+def async_register_commands(hass: HomeAssistant) -> None:
     """Register the card's websocket commands."""
     async_register_command(hass, _subscribe)
-    async_register_command(hass, _past)
+    async_register_command(hass, _send_past_prices)
 
 
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
@@ -219,8 +216,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
-async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send an entry's prices of the days before today to a card, as `CardPast`.
+async def _send_past_prices(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+    """Send an entry's prices of the days before today to a card, as `CardPastPrices`.
 
     The message and the errors are the same as for `_subscribe`, but the error `not_found` may also mean that the entry
     is not loaded.
@@ -231,7 +228,7 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
     if entry.state is not ConfigEntryState.LOADED:
         connection.send_error(msg["id"], ERR_NOT_FOUND, f"{entry.title} is not loaded")
         return
-    past = await async_past(entry.runtime_data)
+    past = await async_past_prices(entry.runtime_data)
     if not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{SELLING_PRICE}"):
         past["selling"] = None
     connection.send_result(msg["id"], past)
@@ -245,15 +242,15 @@ def _readable_entry(
     If the entry doesn't exist, send an error and return None. Raises Unauthorized if the user may not read the entry's
     current price.
     """
-    entry = _entry(hass, msg)
+    entry = _named_entry(hass, msg)
     if entry is None:
-        connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))
+        connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found_text(msg))
     elif not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{_CURRENT_PRICE}"):
         raise Unauthorized(permission=POLICY_READ, config_entry_id=entry.entry_id)
     return entry
 
 
-def _entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
+def _named_entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
     if _ENTRY in msg:
         entry = hass.config_entries.async_get_entry(msg[_ENTRY])
     elif _ENTITY in msg:
@@ -265,7 +262,7 @@ def _entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | N
     return entry if entry and entry.domain == DOMAIN else None
 
 
-def _not_found(msg: dict[str, Any]) -> str:
+def _not_found_text(msg: dict[str, Any]) -> str:
     if _ENTRY in msg:
         return f"entry_id: {msg[_ENTRY]} is no entry of Tunnihind"
     if _ENTITY in msg:

@@ -13,13 +13,13 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 
-FOLDER: Final = Path(__file__).parents[1] / "frontend"
-MODULE: Final = "tunnihind-card.js"
+FRONTEND_FOLDER: Final = Path(__file__).parents[1] / "frontend"
+CARD_FILE: Final = "tunnihind-card.js"
 _ADDRESS: Final[HassKey[str]] = HassKey(f"{DOMAIN}_card_module")
 _DIGITS: Final = 12
 
 
-class _Files(HomeAssistantView):
+class _CardFilesView(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
     The addresses of the files contain no host name, so that they also work over https and behind a proxy. Browsers
@@ -42,13 +42,13 @@ class _Files(HomeAssistantView):
         return web.FileResponse(self._paths[name], headers=CACHE_HEADERS)
 
 
-async def async_serve(hass: HomeAssistant) -> None:
+async def async_serve_files(hass: HomeAssistant) -> None:
     """Serve the card's files. If Home Assistant runs without its frontend, do nothing."""
     if frontend.DOMAIN not in hass.config.components:
         return
-    paths, version = await hass.async_add_executor_job(_read)
-    hass.http.register_view(_Files(paths))
-    hass.data[_ADDRESS] = f"/{DOMAIN}/{version}/{MODULE}"
+    paths, version = await hass.async_add_executor_job(_read_files)
+    hass.http.register_view(_CardFilesView(paths))
+    hass.data[_ADDRESS] = f"/{DOMAIN}/{version}/{CARD_FILE}"
 
 
 @callback
@@ -59,7 +59,7 @@ def async_offer_card(hass: HomeAssistant) -> None:
 
 
 @callback
-def async_withdraw(hass: HomeAssistant) -> None:
+def async_withdraw_card(hass: HomeAssistant) -> None:
     """Remove the card from all pages."""
     if address := module_address(hass):
         frontend.remove_extra_js_url(hass, address)
@@ -70,6 +70,6 @@ def module_address(hass: HomeAssistant) -> str | None:
     return hass.data.get(_ADDRESS)
 
 
-def _read() -> tuple[list[Path], str]:
-    paths = sorted(FOLDER.glob("*.js"))
+def _read_files() -> tuple[list[Path], str]:
+    paths = sorted(FRONTEND_FOLDER.glob("*.js"))
     return paths, sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:_DIGITS]

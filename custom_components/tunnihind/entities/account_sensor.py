@@ -15,11 +15,11 @@ from typing import Final, override
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 
 from ..const import EUR, EUR_PER_KWH
-from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, moment
+from ..entity import Attributes, PlanSensorWithoutPrice, ValueDescription, utc_datetime
 from ..ledger.account import Account
-from ..ledger.run import Amounts, Total
+from ..ledger.started_window import Amounts, Total
 from ..plans.saving import Saving
-from ..prices.days import iso_bounds, local
+from ..prices.days import iso_bounds, tallinn_time
 from ..prices.timeline import rounded
 
 _EUR_DECIMALS: Final = 4
@@ -39,25 +39,25 @@ class AccountAt:
     @property
     def today(self) -> Total:
         """The energy, cost and savings of the plan's windows today."""
-        return self.account.total_of([local(self.now).date()])
+        return self.account.total_of([tallinn_time(self.now).date()])
 
     @property
     def this_month(self) -> Total:
         """The energy, cost and savings of the plan's windows this month."""
-        today = local(self.now).date()
+        today = tallinn_time(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
 
-def _eur(amount: float) -> float:
+def _rounded_eur(amount: float) -> float:
     return round(amount, _EUR_DECIMALS) or 0.0  # people should never see -0.0
 
 
 def _saved_per_kwh(total: Total) -> float | None:
-    one = total.even.per_kwh
+    one = total.at_one_kw.per_kwh
     return rounded(one.saved) if one else None
 
 
-def _range(expected: Saving | None) -> tuple[float | None, float | None, float | None]:
+def _saving_percentiles(expected: Saving | None) -> tuple[float | None, float | None, float | None]:
     return (expected.expected, expected.low, expected.high) if expected else _UNKNOWN
 
 
@@ -66,7 +66,7 @@ def _last_saving(at: AccountAt) -> float | None:
     return _saved_per_kwh(last.total) if last else None
 
 
-def _last_attributes(at: AccountAt) -> Attributes:
+def _last_window_attributes(at: AccountAt) -> Attributes:
     """Return the figures of the newest finished window, and the mean savings of today, this month and all time.
 
     `saved` and `cost` are in EUR, `energy` is in kWh, and `hours_without_reading` is in hours. The other figures are in
@@ -80,9 +80,9 @@ def _last_attributes(at: AccountAt) -> Attributes:
     last = at.account.last_window
     if last is None:
         return means
-    one = last.total.even.per_kwh or Amounts()
-    expected, p10, p90 = _range(last.expected)
-    expected_at_start, p10_at_start, p90_at_start = _range(last.expected_at_start)
+    one = last.total.at_one_kw.per_kwh or Amounts()
+    expected, p10, p90 = _saving_percentiles(last.expected)
+    expected_at_start, p10_at_start, p90_at_start = _saving_percentiles(last.expected_at_start)
     return {
         **iso_bounds(last.start, last.end),
         "average": rounded(one.cost),
@@ -93,49 +93,49 @@ def _last_attributes(at: AccountAt) -> Attributes:
         "expected_at_start": expected_at_start,
         "p10_at_start": p10_at_start,
         "p90_at_start": p90_at_start,
-        **(_of_energy(last.total) if last.total.used.kwh else {}),
+        **(_energy_attributes(last.total) if last.total.used.kwh else {}),
         **means,
     }
 
 
-def _of_energy(total: Total) -> Attributes:
+def _energy_attributes(total: Total) -> Attributes:
     return {
-        "saved": _eur(total.used.saved),
-        "cost": _eur(total.used.cost),
-        "energy": _kwh(total.used),
-        "hours_without_reading": _hours_unread(total),
+        "saved": _rounded_eur(total.used.saved),
+        "cost": _rounded_eur(total.used.cost),
+        "energy": _rounded_kwh(total.used),
+        "hours_without_reading": _hours_without_reading(total),
     }
 
 
 def _month_attributes(at: AccountAt) -> Attributes:
     month, today = at.this_month, at.today.used
     return {
-        **_sums(month),
-        "cost": _eur(month.used.cost),
-        "today": _eur(today.saved),
-        "cost_today": _eur(today.cost),
-        "energy_today": _kwh(today),
+        **_sum_attributes(month),
+        "cost": _rounded_eur(month.used.cost),
+        "today": _rounded_eur(today.saved),
+        "cost_today": _rounded_eur(today.cost),
+        "energy_today": _rounded_kwh(today),
     }
 
 
-def _sums(total: Total) -> Attributes:
+def _sum_attributes(total: Total) -> Attributes:
     return {
-        "against_days_mean": _eur(total.used.below_mean),
-        "energy": _kwh(total.used),
-        "hours": round(total.even.kwh, _HOUR_DECIMALS),
-        "hours_without_reading": _hours_unread(total),
+        "against_days_mean": _rounded_eur(total.used.below_mean),
+        "energy": _rounded_kwh(total.used),
+        "hours": round(total.at_one_kw.kwh, _HOUR_DECIMALS),
+        "hours_without_reading": _hours_without_reading(total),
     }
 
 
-def _hours_unread(total: Total) -> float:
+def _hours_without_reading(total: Total) -> float:
     return round(total.unread_h, _HOUR_DECIMALS)
 
 
-def _kwh(amounts: Amounts) -> float:
+def _rounded_kwh(amounts: Amounts) -> float:
     return round(amounts.kwh, _KWH_DECIMALS)
 
 
-def _euros(
+def _euro_description(
     key: str,
     amount: Callable[[AccountAt], float],
     attributes_fn: Callable[[AccountAt], Attributes] | None = None,
@@ -148,7 +148,7 @@ def _euros(
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=EUR,
         suggested_display_precision=2,
-        value_fn=lambda at: _eur(amount(at)),
+        value_fn=lambda at: _rounded_eur(amount(at)),
         attributes_fn=attributes_fn,
         state_class=state_class,
         entity_registry_enabled_default=on,
@@ -162,16 +162,16 @@ ACCOUNT_SENSORS: Final = (
         state_class=SensorStateClass.MEASUREMENT,
         suggested_display_precision=4,
         value_fn=_last_saving,
-        attributes_fn=_last_attributes,
+        attributes_fn=_last_window_attributes,
     ),
-    _euros("saved_this_month", lambda at: at.this_month.used.saved, _month_attributes),
-    _euros(
+    _euro_description("saved_this_month", lambda at: at.this_month.used.saved, _month_attributes),
+    _euro_description(
         "saved_total",
         lambda at: at.account.total.used.saved,
-        lambda at: _sums(at.account.total),
+        lambda at: _sum_attributes(at.account.total),
         state_class=SensorStateClass.TOTAL,
     ),
-    _euros(
+    _euro_description(
         "cost_total",
         lambda at: at.account.total.used.cost,
         state_class=SensorStateClass.TOTAL,
@@ -195,8 +195,8 @@ class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
         """The time at which the sensor's all-time sum began at zero.
 
         If the sensor's state class is not "total", `last_reset` is None. If a sum started again at zero without a new
-        `last_reset`, Home Assistant's statistics would count the fall of the sum as a loss.
+        `last_reset`, Home Assistant's statistics would count the fall of the sum as a negative amount.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
-        return moment(self.subject.account.since)
+        return utc_datetime(self.subject.account.since)

@@ -32,12 +32,13 @@ from homeassistant.helpers.typing import ConfigType
 
 from ..const import CENTS_PER_KWH, DOMAIN, EUR_PER_KWH
 from ..coordinator import TunnihindConfigEntry
-from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
+from ..entity import EXPENSIVE_PREFIX, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# `PriceTurnedNegative` ignores shorter times below zero, because switching a device on for them is not worthwhile.
-_WORTH_SWITCHING_S: Final = 2 * QUARTER_S
+# `PriceTurnedNegativeTrigger` ignores prices that stay below zero for less than this time, because switching a device
+# on for a shorter time is not worthwhile.
+_SHORTEST_NEGATIVE_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
@@ -46,7 +47,7 @@ _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of one kind. If the target contains entities of other kinds, the trigger ignores them."""
+    """A trigger for entities of one kind. Other entities are ignored, unless `_check_target` refuses the target."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
@@ -62,14 +63,14 @@ class TunnihindTrigger(EntityTriggerBase):
 
     def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
         super().__init__(hass, config)
-        self._named = set(ensure_list((config.target or {}).get(ATTR_ENTITY_ID)))
+        self._named_entities = set(ensure_list((config.target or {}).get(ATTR_ENTITY_ID)))
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
         ours = super().entity_filter(entities)
         found = entities_of_kind(self._hass, ours, self._translation_key)
         if self._kind_if_named:
-            found |= entities_of_kind(self._hass, ours & self._named, self._kind_if_named)
+            found |= entities_of_kind(self._hass, ours & self._named_entities, self._kind_if_named)
         return found
 
     @override
@@ -95,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
         return await super().async_attach_runner(run_soon, did_not_trigger)
 
 
-class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
+class WindowStartedTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a window or one of its pieces starts, even if the previous window ends just then."""
 
     _translation_key = WINDOW
@@ -104,24 +105,24 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
     @override
     def is_valid_transition(self, from_state: State, to_state: State) -> bool:
         if from_state.state == STATE_ON:
-            return _start_of(from_state) != _start_of(to_state)
+            return _window_start(from_state) != _window_start(to_state)
         return super().is_valid_transition(from_state, to_state)
 
 
-def _start_of(window: State) -> str | None:
+def _window_start(window: State) -> str | None:
     """Return the start of the window's first piece, which stays the same while the window runs."""
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
 
-class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
+class WindowEndedTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a window or one of its pieces ends, unless the plan's next window starts just then."""
 
     _translation_key = WINDOW
     _to_states = _OFF
 
 
-class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
+class PriceTurnedNegativeTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a price falls below zero, if it will stay there for at least half an hour."""
 
     _translation_key = "negative_price"
@@ -134,17 +135,17 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
             return False
         clock = _clock_of(self._hass, to_state.entity_id)
         end = datetime.fromisoformat(to_state.attributes["end"]).timestamp()
-        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= _WORTH_SWITCHING_S
+        return clock is not None and end - clock.now() // QUARTER_S * QUARTER_S >= _SHORTEST_NEGATIVE_S
 
 
-class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
+class PricesPublishedTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when tomorrow's prices are published."""
 
     _translation_key = "tomorrow_known"
     _to_states = _ON
 
 
-class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
+class PriceCrossedTrigger(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
     """A trigger that fires when the current price enters a range.
 
     The range lies above or below one bound, or between or outside two bounds. Bounds are in EUR/kWh, or in c/kWh if the
@@ -157,11 +158,11 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
     def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
         options = dict(config.options or {})
-        options["threshold"] = {name: _in_euros(value) for name, value in options["threshold"].items()}
+        options["threshold"] = {name: _bound_in_euros(value) for name, value in options["threshold"].items()}
         super().__init__(hass, replace(config, options=options))
 
 
-def _in_euros(value: object) -> object:
+def _bound_in_euros(value: object) -> object:
     """Convert a bound in c/kWh to EUR/kWh, and return any other value unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
@@ -169,16 +170,19 @@ def _in_euros(value: object) -> object:
 
 
 TRIGGERS: Final[dict[str, type[Trigger]]] = {
-    "price_crossed": PriceCrossed,
-    "price_turned_negative": PriceTurnedNegative,
-    "prices_published": PricesPublished,
-    "window_ended": WindowEnded,
-    "window_started": WindowStarted,
+    "price_crossed": PriceCrossedTrigger,
+    "price_turned_negative": PriceTurnedNegativeTrigger,
+    "prices_published": PricesPublishedTrigger,
+    "window_ended": WindowEndedTrigger,
+    "window_started": WindowStartedTrigger,
 }
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests whether the target's entities of one kind are on. Other entities are ignored."""
+    """A condition that tests whether the target's entities of one kind are on.
+
+    Other entities are ignored, unless `_check_target` refuses the target.
+    """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -197,32 +201,32 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check returns True, and an automation could run a
-        # heater at any price.
+        # If `states` is empty, Home Assistant's own check returns True, and an automation could run a heater at any
+        # price.
         return bool(states) and super()._check_all_match_state(states)
 
 
-def _while_on(translation_key: str) -> type[Condition]:
+def _on_condition(translation_key: str) -> type[Condition]:
     return type(translation_key, (TunnihindCondition,), {"_translation_key": translation_key})
 
 
 CONDITIONS: Final = {
-    "price_cheap": _while_on("cheap_hour"),
-    "price_negative": _while_on("negative_price"),
-    "tomorrow_known": _while_on("tomorrow_known"),
-    "window_running": _while_on(WINDOW),
+    "price_cheap": _on_condition("cheap_hour"),
+    "price_negative": _on_condition("negative_price"),
+    "tomorrow_known": _on_condition("tomorrow_known"),
+    "window_running": _on_condition(WINDOW),
 }
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the `entity_ids` of this integration that have the translation key, with or without `DEAR` before it."""
+    """Return the `entity_ids` of this integration with the translation key, with or without `EXPENSIVE_PREFIX`."""
     registry = er.async_get(hass)
     return {
         entity_id
         for entity_id in entity_ids
         if (entry := registry.async_get(entity_id))
         and entry.platform == DOMAIN
-        and (entry.translation_key or "").removeprefix(DEAR) == translation_key
+        and (entry.translation_key or "").removeprefix(EXPENSIVE_PREFIX) == translation_key
     }
 
 

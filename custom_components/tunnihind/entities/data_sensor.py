@@ -9,13 +9,13 @@ from homeassistant.const import PERCENTAGE, EntityCategory
 
 from ..const import EUR_PER_MWH, LOGGER
 from ..coordinator import TunnihindCoordinator
-from ..entity import Attributes, DataEntity, ValueDescription, ValueSensor, moment
+from ..entity import AlwaysAvailableEntity, Attributes, ValueDescription, ValueSensor, utc_datetime
 from ..errors import TunnihindError
 from ..household.prices_now import PricesNow
 from ..server.answers import Backtest, PlanScore
 
 
-class DataSensor(DataEntity, ValueSensor[PricesNow]):
+class DataSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):
     """A sensor for the age of the prices or for the quality of the forecast."""
 
     @property
@@ -24,7 +24,9 @@ class DataSensor(DataEntity, ValueSensor[PricesNow]):
         return self.prices
 
 
-def _age(key: str, instant: Callable[[PricesNow], datetime | None], *, on: bool = False) -> ValueDescription[PricesNow]:
+def _time_description(
+    key: str, instant: Callable[[PricesNow], datetime | None], *, on: bool = False
+) -> ValueDescription[PricesNow]:
     return ValueDescription(
         key=key,
         device_class=SensorDeviceClass.TIMESTAMP,
@@ -34,7 +36,7 @@ def _age(key: str, instant: Callable[[PricesNow], datetime | None], *, on: bool 
     )
 
 
-def _quality[Subject](
+def _quality_description[Subject](
     key: str,
     unit: str,
     value_fn: Callable[[Subject], float | None],
@@ -54,7 +56,7 @@ def _quality[Subject](
     )
 
 
-def _of_backtest(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
+def _value_from_backtest(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
     return lambda prices: figure(prices.answer.backtest) if prices.answer.backtest else None
 
 
@@ -63,37 +65,39 @@ def _percent(share: float) -> float:
 
 
 DATA_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
-    _age("settled_until", lambda prices: moment(prices.timeline.settled_until), on=True),
-    _age("forecast_made_at", lambda prices: moment(prices.answer.made_at)),
-    _age("data_refreshed", lambda prices: moment(prices.answer.last_refresh)),
-    _quality(
+    _time_description("settled_until", lambda prices: utc_datetime(prices.timeline.settled_until), on=True),
+    _time_description("forecast_made_at", lambda prices: utc_datetime(prices.answer.made_at)),
+    _time_description("data_refreshed", lambda prices: utc_datetime(prices.answer.last_refresh)),
+    _quality_description(
         "forecast_error",
         EUR_PER_MWH,
-        _of_backtest(lambda backtest: backtest.mae),
-        lambda prices: {"horizon_hours": _of_backtest(lambda backtest: backtest.horizon_h)(prices)},
+        _value_from_backtest(lambda backtest: backtest.mae),
+        lambda prices: {"horizon_hours": _value_from_backtest(lambda backtest: backtest.horizon_h)(prices)},
         decimals=1,
     ),
-    _quality("forecast_baseline_error", EUR_PER_MWH, _of_backtest(lambda backtest: backtest.baseline_mae), decimals=1),
-    _quality("forecast_skill", PERCENTAGE, _of_backtest(lambda backtest: _percent(backtest.skill))),
+    _quality_description(
+        "forecast_baseline_error", EUR_PER_MWH, _value_from_backtest(lambda backtest: backtest.baseline_mae), decimals=1
+    ),
+    _quality_description("forecast_skill", PERCENTAGE, _value_from_backtest(lambda backtest: _percent(backtest.skill))),
 )
 
 
-def _scores(score: PlanScore) -> Attributes:
+def _score_attributes(score: PlanScore) -> Attributes:
     return {
-        "days": score.days,
-        "last_weeks_prices": _percent(score.baseline),
-        "within_a_week": None if score.week is None else _percent(score.week),
+        "days": score.scored_days,
+        "last_weeks_prices": _percent(score.baseline_share),
+        "within_a_week": None if score.week_share is None else _percent(score.week_share),
         "boiler_euros_a_year": score.boiler_eur,
         "boiler_euros_possible": score.ideal_boiler_eur,
     }
 
 
-FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
-    "forecast_saving", PERCENTAGE, lambda score: _percent(score.share), _scores
+FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality_description(
+    "forecast_saving", PERCENTAGE, lambda score: _percent(score.next_day_share), _score_attributes
 )
 
 
-class SavingSensor(DataEntity, ValueSensor[PlanScore]):
+class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
     No other entity needs the saving, so the sensor itself requests it from the server: once an hour, and only if the

@@ -7,121 +7,121 @@ from homeassistant.components.sensor import SensorDeviceClass
 from homeassistant.const import PERCENTAGE, UnitOfTime
 
 from ..const import EUR, EUR_PER_KWH
-from ..entity import Attributes, PlanEntity, PlanSensorWithoutPrice, ValueDescription, ValueSensor, moment
-from ..plans.outcome import Decision
-from ..plans.plan import Status
+from ..entity import Attributes, PlanEntity, PlanSensorWithoutPrice, ValueDescription, ValueSensor, utc_datetime
+from ..plans.outcome import Window
+from ..plans.plan import PlanStatus
 from ..plans.saving import Saving
 
 _PERCENT: Final = 100
 _MINUTE_S: Final = 60
 
 
-def _of_saving(figure: Callable[[Saving], float]) -> Callable[[Decision], float | None]:
-    return lambda decision: figure(decision.saving) if decision.saving else None
+def _value_from_saving(figure: Callable[[Saving], float]) -> Callable[[Window], float | None]:
+    return lambda window: figure(window.saving) if window.saving else None
 
 
-def _saving_band(decision: Decision) -> Attributes:
-    return {"p10": decision.saving.low, "p90": decision.saving.high} if decision.saving else {}
+def _saving_attributes(window: Window) -> Attributes:
+    return {"p10": window.saving.low, "p90": window.saving.high} if window.saving else {}
 
 
-def _cost_band(decision: Decision) -> Attributes:
-    cost = decision.cost
+def _cost_attributes(window: Window) -> Attributes:
+    cost = window.cost
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
 # The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be
 # meaningless. The module `account_sensor` contains the sensors for actual costs and savings.
-PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
+PLAN_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
     ValueDescription(
         key="window_start",
         device_class=SensorDeviceClass.TIMESTAMP,
-        value_fn=lambda decision: moment(decision.start),
+        value_fn=lambda window: utc_datetime(window.start),
     ),
     ValueDescription(
         key="window_end",
         device_class=SensorDeviceClass.TIMESTAMP,
-        value_fn=lambda decision: moment(decision.end),
+        value_fn=lambda window: utc_datetime(window.end),
     ),
     ValueDescription(
         key="window_average",
         native_unit_of_measurement=EUR_PER_KWH,
         suggested_display_precision=4,
-        value_fn=lambda decision: decision.average,
+        value_fn=lambda window: window.average,
     ),
     ValueDescription(
         key="window_saving",
         native_unit_of_measurement=EUR_PER_KWH,
         suggested_display_precision=4,
-        value_fn=_of_saving(lambda saving: saving.expected),
-        attributes_fn=_saving_band,
+        value_fn=_value_from_saving(lambda saving: saving.expected),
+        attributes_fn=_saving_attributes,
     ),
     ValueDescription(
         key="window_chance",
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
-        value_fn=_of_saving(lambda saving: round(saving.chance * _PERCENT)),
+        value_fn=_value_from_saving(lambda saving: round(saving.chance * _PERCENT)),
     ),
     ValueDescription(
         key="window_cost",
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=EUR,
         suggested_display_precision=2,
-        value_fn=lambda decision: decision.cost.expected if decision.cost else None,
-        attributes_fn=_cost_band,
+        value_fn=lambda window: window.cost.expected if window.cost else None,
+        attributes_fn=_cost_attributes,
     ),
     ValueDescription(
         key="window_forecast_share",
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
         entity_registry_enabled_default=False,
-        value_fn=lambda decision: round(decision.forecast_share * _PERCENT),
+        value_fn=lambda window: round(window.forecast_share * _PERCENT),
     ),
 )
 
 
-class PlanSensor(PlanEntity, ValueSensor[Decision]):
+class PlanSensor(PlanEntity, ValueSensor[Window]):
     """A sensor for one value of a plan's window. While the plan has no window, the sensor has no value."""
 
     @property
     @override
-    def subject(self) -> Decision | None:
-        return self.decision
+    def subject(self) -> Window | None:
+        return self.window
 
 
-PLAN_STATUS: Final = ValueDescription[Status](
+PLAN_STATUS: Final = ValueDescription[PlanStatus](
     key="status",
     device_class=SensorDeviceClass.ENUM,
-    options=list(Status),
+    options=list(PlanStatus),
     value_fn=lambda status: status,
 )
 
 
-class PlanStatusSensor(PlanSensorWithoutPrice[Status]):
+class PlanStatusSensor(PlanSensorWithoutPrice[PlanStatus]):
     """A sensor for the status of a plan."""
 
     @property
     @override
-    def subject(self) -> Status | None:
+    def subject(self) -> PlanStatus | None:
         return self.coordinator.planner.status(self.plan_id, self.coordinator.prices.now)
 
 
-type _WindowAt = tuple[Decision, int]
+type _WindowAt = tuple[Window, int]
 """A plan's window, and the present instant in UTC seconds."""
 
 
-def _until_it_runs(at: _WindowAt) -> int:
+def _minutes_until_running(at: _WindowAt) -> int:
     """Return the minutes until the window or its next piece begins, or 0 while a piece runs and after the window."""
     window, now = at
     return max(0, min((start for start, end in window.pieces if now < end), default=now) - now) // _MINUTE_S
 
 
-def _left(at: _WindowAt) -> int:
+def _minutes_left(at: _WindowAt) -> int:
     """Return the minutes left in the window, without the pauses between its pieces."""
     window, now = at
     return sum(end - max(start, now) for start, end in window.pieces if now < end) // _MINUTE_S
 
 
-WINDOW_TIMES: Final = tuple(
+WINDOW_TIME_SENSORS: Final = tuple(
     ValueDescription(
         key=key,
         device_class=SensorDeviceClass.DURATION,
@@ -130,7 +130,7 @@ WINDOW_TIMES: Final = tuple(
         entity_registry_enabled_default=False,
         value_fn=minutes,
     )
-    for key, minutes in (("time_until_window", _until_it_runs), ("window_time_left", _left))
+    for key, minutes in (("time_until_window", _minutes_until_running), ("window_time_left", _minutes_left))
 )
 
 
@@ -144,4 +144,4 @@ class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     @property
     @override
     def subject(self) -> _WindowAt | None:
-        return (self.decision, self.coordinator.prices.now) if self.decision else None
+        return (self.window, self.coordinator.prices.now) if self.window else None

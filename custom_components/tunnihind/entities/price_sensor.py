@@ -17,19 +17,19 @@ from ..entity import (
     ValueDescription,
     ValueSensor,
 )
-from ..household.prices_now import DayPrices, PricesNow, points, rates
+from ..household.prices_now import DayPriceSummary, PricesNow, haeo_points, nord_pool_rates
 from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # The energy optimizer HAEO plans fewer than four days ahead, so the list for HAEO contains at most 384 prices: four
 # days of quarter-hours. The list takes about 20 kB.
-MAX_POINTS: Final = 4 * 96
+MAX_HAEO_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
-def _times(first: Period | None, last: Period | None) -> Attributes:
+def _bounds_attributes(first: Period | None, last: Period | None) -> Attributes:
     """Return the start of `first` and the end of `last` in Tallinn time, or no attributes if one of them is None."""
     if first is None or last is None:
         return {}
@@ -85,32 +85,32 @@ def _cents(period: Period | None) -> float | None:
     return round(period.price * _CENTS, _CENT_DECIMALS) if period else None
 
 
-def _settled(period: Period | None) -> bool | None:
+def _is_settled(period: Period | None) -> bool | None:
     return period.settled if period else None
 
 
-def _lists(prices: PricesNow) -> Attributes:
+def _current_price_attributes(prices: PricesNow) -> Attributes:
     return {
-        "settled": _settled(prices.current),
+        "settled": _is_settled(prices.current_period),
         "tomorrow_valid": prices.tomorrow_prices is not None,
-        "raw_yesterday": rates(prices.settled_on(day_at(prices.now, days_later=-1))),
-        "raw_today": rates(prices.settled_on(prices.today)),
-        "raw_tomorrow": rates(prices.settled_on(prices.tomorrow)),
-        "raw_forecast": rates(prices.predicted),
-        "forecast": prices.bands,
+        "raw_yesterday": nord_pool_rates(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
+        "raw_today": nord_pool_rates(prices.settled_periods_on(prices.today)),
+        "raw_tomorrow": nord_pool_rates(prices.settled_periods_on(prices.tomorrow)),
+        "raw_forecast": nord_pool_rates(prices.predicted_periods),
+        "forecast": prices.predicted_bands,
     }
 
 
-def _outlook(prices: PricesNow) -> Attributes:
+def _forecast_attributes(prices: PricesNow) -> Attributes:
     if not prices.outlook_band:
         return {}
     band = prices.outlook_band
     return {
-        **_times(prices.outlook[0], prices.outlook[-1]),
+        **_bounds_attributes(prices.outlook_periods[0], prices.outlook_periods[-1]),
         "p10": band.p10,
         "p50": band.p50,
         "p90": band.p90,
-        "forecast": prices.bands,
+        "forecast": prices.predicted_bands,
     }
 
 
@@ -120,90 +120,93 @@ def _spread_today(prices: PricesNow) -> float | None:
 
 
 def _average_ahead(prices: PricesNow) -> float | None:
-    return rounded(fmean(period.price for period in prices.ahead)) if prices.ahead else None
+    return rounded(fmean(period.price for period in prices.periods_ahead)) if prices.periods_ahead else None
 
 
-def _ahead(prices: PricesNow) -> Attributes:
-    if not prices.ahead:
+def _average_ahead_attributes(prices: PricesNow) -> Attributes:
+    if not prices.periods_ahead:
         return {"hours": prices.hours_ahead}
     return {
         "hours": prices.hours_ahead,
-        **_times(prices.ahead[0], prices.ahead[-1]),
-        "settled": all(period.settled for period in prices.ahead),
+        **_bounds_attributes(prices.periods_ahead[0], prices.periods_ahead[-1]),
+        "settled": all(period.settled for period in prices.periods_ahead),
     }
 
 
-def _list(prices: PricesNow) -> Attributes:
+def _price_list_attributes(prices: PricesNow) -> Attributes:
     return {
-        "rates": rates(prices.listed),
-        "forecast": points(prices.listed[:MAX_POINTS]),
+        "rates": nord_pool_rates(prices.listed_periods),
+        "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
 
-def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
+def _day_descriptions(name: str, day_of: Callable[[PricesNow], DayPriceSummary | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
     Until all prices of the day are published, the day's sensors have no value.
     """
 
-    def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
+    def of_day[Value](figure: Callable[[DayPriceSummary], Value]) -> Callable[[PricesNow], Value | None]:
         return lambda prices: figure(day) if (day := day_of(prices)) else None
 
     yield PriceDescription(key=f"average_{name}", value_fn=of_day(lambda day: day.average))
-    yield _period_sensor(f"lowest_{name}", of_day(lambda day: day.lowest))
-    yield _period_sensor(f"highest_{name}", of_day(lambda day: day.highest))
+    yield _period_description(f"lowest_{name}", of_day(lambda day: day.lowest))
+    yield _period_description(f"highest_{name}", of_day(lambda day: day.highest))
 
 
-def _period_sensor(key: str, period_of: Callable[[PricesNow], Period | None]) -> PriceDescription:
+def _period_description(key: str, period_of: Callable[[PricesNow], Period | None]) -> PriceDescription:
     return PriceDescription(
         key=key,
         value_fn=lambda prices: _price(period_of(prices)),
-        attributes_fn=lambda prices: _times(period_of(prices), period_of(prices)),
+        attributes_fn=lambda prices: _bounds_attributes(period_of(prices), period_of(prices)),
     )
 
 
-def _current_sensor(key: str) -> PriceDescription:
+def _current_description(key: str) -> PriceDescription:
     return PriceDescription(
         key=key,
         state_class=SensorStateClass.MEASUREMENT,
-        value_fn=lambda prices: _price(prices.current),
-        attributes_fn=_lists,
+        value_fn=lambda prices: _price(prices.current_period),
+        attributes_fn=_current_price_attributes,
     )
 
 
-def _next_sensor(key: str, name: str) -> PriceDescription:
+def _next_description(key: str, name: str) -> PriceDescription:
     return PriceDescription(
         key=key,
         translation_key=name,
-        value_fn=lambda prices: _price(prices.next),
-        attributes_fn=lambda prices: {"settled": _settled(prices.next)},
+        value_fn=lambda prices: _price(prices.next_period),
+        attributes_fn=lambda prices: {"settled": _is_settled(prices.next_period)},
     )
 
 
-SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELLING_PRICE, NEXT_SELLING_PRICE))
+SELLING_SENSORS: Final = (
+    _current_description(SELLING_PRICE),
+    _next_description(NEXT_SELLING_PRICE, NEXT_SELLING_PRICE),
+)
 
 
-def next_price(billing: Billing) -> PriceDescription:
+def next_price_description(billing: Billing) -> PriceDescription:
     """Describe the sensor for the price of the next hour or quarter-hour.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
     the sensor's name changes when the entry is loaded again.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
-    return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
+    return _next_description("next_price", "next_quarter_price" if by_quarter else "next_price")
 
 
 PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
-    _current_sensor("current_price"),
+    _current_description("current_price"),
     PriceDescription(
         key="current_price_cents",
         # By default, the sensor is disabled, because Home Assistant's Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
-        value_fn=lambda prices: _cents(prices.current),
+        value_fn=lambda prices: _cents(prices.current_period),
     ),
     ValueDescription(
         key="price_level",
@@ -216,11 +219,12 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         entity_registry_enabled_default=False,
         value_fn=lambda prices: prices.rank,
     ),
-    *_day_sensors("today", lambda prices: prices.today_prices),
-    *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
+    *_day_descriptions("today", lambda prices: prices.today_prices),
+    *_day_descriptions("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The spread (highest price less lowest price) of past days shows how much a battery or a plan could gain.
+        # The spread (highest price less lowest price) has statistics, because the spreads of past days show how much a
+        # battery or a plan could gain.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,
@@ -229,17 +233,19 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         key="average_ahead",
         entity_registry_enabled_default=False,
         value_fn=_average_ahead,
-        attributes_fn=_ahead,
+        attributes_fn=_average_ahead_attributes,
     ),
     PriceDescription(
         key="forecast",
         value_fn=lambda prices: prices.outlook_band.p50 if prices.outlook_band else None,
-        attributes_fn=_outlook,
+        attributes_fn=_forecast_attributes,
     ),
     PriceDescription(
         key="price_list",
         entity_registry_enabled_default=False,
-        value_fn=lambda prices: rounded(fmean(period.price for period in prices.listed)) if prices.listed else None,
-        attributes_fn=_list,
+        value_fn=lambda prices: (
+            rounded(fmean(period.price for period in prices.listed_periods)) if prices.listed_periods else None
+        ),
+        attributes_fn=_price_list_attributes,
     ),
 )

@@ -29,14 +29,14 @@ class NumberField(NumberSelector):
         return number
 
 
-def quantity(least: float, most: float, unit: str) -> NumberField:
+def number_field(least: float, most: float, unit: str) -> NumberField:
     """Return a field in which people type a number from `least` to `most`."""
     return NumberField(
         NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
     )
 
 
-def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
+def price_field(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
     """Return a field in which people type a price per kilowatt-hour in `unit`."""
     return NumberField(
         NumberSelectorConfig(
@@ -50,7 +50,7 @@ def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
     )
 
 
-def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> NumberSelector:
+def count_field(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> NumberSelector:
     """Return a field in which people choose a whole number from 1 to `most`."""
     return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
 
@@ -63,6 +63,6 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
     )
 
 
-def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
+def foldable_section(fields: dict[vol.Marker, Any], *, unfolded: bool) -> section:
     """Return a foldable section of a form. If `unfolded` is true, the section is open at first."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

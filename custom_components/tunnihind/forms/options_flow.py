@@ -20,8 +20,8 @@ from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resoluti
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
 from ..server.clock import home_now
-from .fields import choice_field, count, price
-from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
+from .fields import choice_field, count_field, price_field
+from .tariff_form import ROWS, VALID_FROM, Row, ordered_rows, row_name, row_named, rows_without
 from .tariff_step import CurrentPeriod, TariffFlow
 
 ROW: Final = "row"
@@ -37,10 +37,10 @@ BILLING_QUESTION: Final = vol.Schema(
 BILLING_FORM: Final = BILLING_QUESTION.extend(
     {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice_field(Resolution, LEVELS_BY)}
 )
-CHEAP_FORM: Final = vol.Schema(
+CHEAP_HOURS_FORM: Final = vol.Schema(
     {
-        vol.Required(CONF_CHEAP_HOURS): vol.All(count(24), vol.Coerce(int)),
-        vol.Optional(CONF_HOURS_AHEAD): vol.All(count(48), vol.Coerce(int)),
+        vol.Required(CONF_CHEAP_HOURS): vol.All(count_field(24), vol.Coerce(int)),
+        vol.Optional(CONF_HOURS_AHEAD): vol.All(count_field(48), vol.Coerce(int)),
     }
 )
 UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_UNIT)})
@@ -48,7 +48,7 @@ UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_
 
 def selling_form(unit: Unit) -> vol.Schema:
     """Return the form in which a household enters its contract for selling electricity."""
-    deduction = price(unit, -_MAX_CENTS, _MAX_CENTS)
+    deduction = price_field(unit, -_MAX_CENTS, _MAX_CENTS)
     return vol.Schema(
         {
             vol.Required(SELLS, default=False): BooleanSelector(),
@@ -60,7 +60,7 @@ def selling_form(unit: Unit) -> vol.Schema:
     )
 
 
-def _selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+def _shown_selling_values(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the values that the selling form shows at first, or an empty mapping if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
@@ -71,7 +71,7 @@ def _selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]
     return {SELLS: True, RESOLUTION: contract[RESOLUTION], **figures, **dated}
 
 
-def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+def _options_with_selling(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
     The typed deductions replace only stored deductions with the same first day. If the household no longer sells
@@ -83,15 +83,15 @@ def _selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit:
     row: dict[str, Any] = {key: unit.to_cents(float(typed.get(key) or 0)) for key in (MARGIN, BALANCING)}
     if typed.get(VALID_FROM):
         row[VALID_FROM] = typed[VALID_FROM]
-    rows = without(options.get(SELLING, {}).get(ROWS, ()), name_of(row))
-    return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered([*rows, row])}}
+    rows = rows_without(options.get(SELLING, {}).get(ROWS, ()), row_name(row))
+    return {**others, SELLING: {RESOLUTION: typed[RESOLUTION], ROWS: ordered_rows([*rows, row])}}
 
 
 class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     """The flow in which a household changes the options of an entry. A loaded entry applies them without a reload."""
 
     def __init__(self) -> None:
-        self._chosen: str | None = None
+        self._chosen_row: str | None = None
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
         """Show the menu of the options that the household can change."""
@@ -104,65 +104,66 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         """Change a row of fees, or add the first row. If there are several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
-        self._chosen = name_of(self._rows[0]) if self._rows else None
+        self._chosen_row = row_name(self._rows[0]) if self._rows else None
         return await self.async_step_edit_row()
 
     async def async_step_pick_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask which row of fees the household wants to change."""
         if user_input is not None:
-            self._chosen = user_input[ROW]
+            self._chosen_row = user_input[ROW]
             return await self.async_step_edit_row()
-        return self.async_show_form(step_id="pick_row", data_schema=self._choice(default=name_of(self._rows[-1])))
+        return self.async_show_form(
+            step_id="pick_row", data_schema=self._row_choice_form(default=row_name(self._rows[-1]))
+        )
 
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the chosen row of fees, or add the first row. Also change the settings that apply to all rows."""
         if user_input is None:
-            row = named(self._rows, self._chosen) if self._chosen else None
-            return await self._open_form("edit_row", row, needs_date=False)
-        others = without(self._rows, self._chosen) if self._chosen else self._rows
+            return await self._open_form("edit_row", row_named(self._rows, self._chosen_row), needs_date=False)
+        others = rows_without(self._rows, self._chosen_row) if self._chosen_row else self._rows
         changes, form = self._read_form("edit_row", user_input, others)
-        return form or self._save(changes)
+        return form or self._save_options(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Add a row of fees that apply from a date on. The form begins with the newest row's fees, if there is one."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
-            return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
+            return await self._open_form("add_row", newest, needs_date=True, with_shared_settings=not self._rows)
         changes, form = self._read_form("add_row", user_input, self._rows)
-        return form or self._save(changes)
+        return form or self._save_options(changes)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask which row of fees to remove, and remove this row."""
         if user_input is not None:
-            return self._save({ROWS: without(self._rows, user_input[ROW])})
-        return self.async_show_form(step_id="remove_row", data_schema=self._choice())
+            return self._save_options({ROWS: rows_without(self._rows, user_input[ROW])})
+        return self.async_show_form(step_id="remove_row", data_schema=self._row_choice_form())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether bills and price levels use hours or quarter-hours."""
-        return self._ask("billing", BILLING_FORM, {}, user_input)
+        return self._ask_or_save("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether the household sells electricity, and ask for its selling contract."""
         unit = unit_of(self._options)
         if user_input is not None:
-            return self.async_create_entry(data=_selling_options(self._options, user_input, unit))
-        schema = self.add_suggested_values_to_schema(selling_form(unit), _selling_suggested(self._options, unit))
+            return self.async_create_entry(data=_options_with_selling(self._options, user_input, unit))
+        schema = self.add_suggested_values_to_schema(selling_form(unit), _shown_selling_values(self._options, unit))
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask how many hours of a day are cheap, and how many hours the sensor "Average of the next hours" covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
-        return self._ask("cheap", CHEAP_FORM, defaults, user_input)
+        return self._ask_or_save("cheap", CHEAP_HOURS_FORM, defaults, user_input)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether forms and texts show cents or euros."""
-        return self._ask("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
+        return self._ask_or_save("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
 
-    def _ask(
+    def _ask_or_save(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
         if user_input is not None:
-            return self._save(user_input)
+            return self._save_options(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})
         return self.async_show_form(step_id=step_id, data_schema=schema)
 
@@ -173,10 +174,10 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
 
     @property
     def _rows(self) -> list[Row]:
-        return ordered(self._options.get(ROWS, []))
+        return ordered_rows(self._options.get(ROWS, []))
 
     @override
-    def _period(self) -> CurrentPeriod:
+    def _current_period(self) -> CurrentPeriod:
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
@@ -186,12 +187,12 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
             coordinator.data, coordinator.clock.now(), billed_by, tariff.zone, tariff.chosen_vat_rate
         )
 
-    def _choice(self, *, default: str | None = None) -> vol.Schema:
+    def _row_choice_form(self, *, default: str | None = None) -> vol.Schema:
         """Return a form in which the household chooses a row of fees."""
-        names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
+        names = [SelectOptionDict(value=row_name(row), label=row_name(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)
         return vol.Schema({marker: SelectSelector(listed)})
 
-    def _save(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
+    def _save_options(self, changes: Mapping[str, Any]) -> ConfigFlowResult:
         return self.async_create_entry(data={**self._options, **changes})

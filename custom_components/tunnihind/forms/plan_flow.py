@@ -20,32 +20,32 @@ from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 from ..const import DOMAIN, SUBENTRY_PLAN
 from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..plans.steering import SteeredPlan
-from ..prices.units import Unit, in_language, unit_of
+from ..prices.units import Unit, figure_in_language, unit_of
 from ..prices.zones import Zone
 from .plan_form import (
-    FIRST_PLAN,
+    FIRST_PLAN_VALUES,
     KIND,
     KIND_FORM,
     METER,
-    NEW_PLANS,
+    NEW_PLAN_VALUES,
     SAVED,
     PlanForm,
-    errors_of,
+    form_errors,
     form_of,
     plan_form_schema,
-    plan_of,
-    suggested,
-    to_unfold,
+    plan_from_input,
+    sections_to_unfold,
+    shown_values,
 )
 from .reader import language_of_reader
 
-_HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
-_FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
+_HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
+_LABEL_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
 # The first plan's name in the installation's language.
-_FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
-_FIRST_NAME: Final = "Cheapest 3 hours"
+_FIRST_PLAN_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
+_FIRST_PLAN_NAME: Final = "Cheapest 3 hours"
 
 
 async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
@@ -60,23 +60,23 @@ async def _changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Uni
     labels = {
         key.rpartition(".")[2]: label
         for key, label in of_forms.items()
-        if key.startswith(_FORM) and key.split(".")[-2] == "data"
+        if key.startswith(_LABEL_PREFIX) and key.split(".")[-2] == "data"
     }
     words = await async_get_translations(hass, language, "selector", {DOMAIN})
     changes = (
-        f"- {labels.get(field, field)}: {_text(field, value, unit, language, words)}"
+        f"- {labels.get(field, field)}: {_value_text(field, value, unit, language, words)}"
         for field, value in plan.changes.items()
     )
-    return "\n".join((f"\n\n{words[_HINT]}\n", *changes))
+    return "\n".join((f"\n\n{words[_HINT_KEY]}\n", *changes))
 
 
-def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
+def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
-        **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.text(value / _CENTS, language)),
-        "energy": lambda: f"{in_language(f'{value:g}', language)} kWh",
-        "power": lambda: f"{in_language(f'{value:g}', language)} kW",
+        **dict.fromkeys(("price_cap", "tolerance"), lambda: unit.price_text(value / _CENTS, language)),
+        "energy": lambda: f"{figure_in_language(f'{value:g}', language)} kWh",
+        "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
         "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
     }
     return _NONE if value is None else written.get(field, lambda: f"{value}")()
@@ -84,11 +84,11 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
     """Return the plan that every new entry has at first."""
-    name = _FIRST_NAMES.get(language, _FIRST_NAME)
+    name = _FIRST_PLAN_NAMES.get(language, _FIRST_PLAN_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
-        title=f"{name}, {zone.country(language)}" if zone.suffix else name,
-        data=FIRST_PLAN,
+        title=f"{name}, {zone.country_name(language)}" if zone.suffix else name,
+        data=FIRST_PLAN_VALUES,
         unique_id=None,
     )
 
@@ -96,58 +96,61 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
 class PlanFlow(ConfigSubentryFlow):
     """Adds or changes one plan. A loaded entry applies the change without a reload."""
 
-    _new: PlanForm = PlanForm.CHEAPEST
+    _new_form: PlanForm = PlanForm.CHEAPEST
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask which kind of hours a new plan looks for. If a program has sent the whole plan, add the plan."""
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
-        self._new = PlanForm(user_input[KIND])
-        return await self.async_step_plan(self._whole(user_input) if CONF_NAME in user_input else None)
+        self._new_form = PlanForm(user_input[KIND])
+        return await self.async_step_plan(self._checked_plan(user_input) if CONF_NAME in user_input else None)
 
     async def async_step_plan(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the settings of a new plan, and add the plan."""
         if user_input is None:
-            return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
-        if errors := errors_of(user_input, self._titles(), self._new) | _meter_errors(self.hass, user_input):
-            return self._form("plan", self._new, user_input, errors)
-        plan = plan_of(user_input, self._unit, self._new)
+            return self._show_form(
+                "plan", self._new_form, shown_values("", NEW_PLAN_VALUES[self._new_form], self._unit)
+            )
+        meter = _meter_errors(self.hass, user_input)
+        if errors := form_errors(user_input, self._plan_titles(), self._new_form) | meter:
+            return self._show_form("plan", self._new_form, user_input, errors)
+        plan = plan_from_input(user_input, self._unit, self._new_form)
         return self.async_create_entry(title=user_input[CONF_NAME].strip(), data=plan)
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change a plan."""
         subentry = self._get_reconfigure_subentry()
         form = form_of(subentry.data)
-        hint = {"changes": await _changes_hint(self.hass, self._steered(), self._unit)}
+        hint = {"changes": await _changes_hint(self.hass, self._plan_with_changes(), self._unit)}
         if user_input is None:
-            values = suggested(subentry.title, subentry.data, self._unit)
-            return self._form("reconfigure", form, values, placeholders=hint)
+            values = shown_values(subentry.title, subentry.data, self._unit)
+            return self._show_form("reconfigure", form, values, placeholders=hint)
         # If two plans already have the same name, both may keep the name.
-        others = self._titles() - {subentry.title}
+        others = self._plan_titles() - {subentry.title}
         meter = _meter_errors(self.hass, user_input, subentry.data.get(METER))
-        if errors := errors_of(user_input, others, form) | meter:
-            return self._form("reconfigure", form, user_input, errors, hint)
-        await self._end_changes()
-        plan = plan_of(user_input, self._unit, form)
+        if errors := form_errors(user_input, others, form) | meter:
+            return self._show_form("reconfigure", form, user_input, errors, hint)
+        await self._drop_changes()
+        plan = plan_from_input(user_input, self._unit, form)
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
-    def _steered(self) -> SteeredPlan | None:
+    def _plan_with_changes(self) -> SteeredPlan | None:
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
-    async def _end_changes(self) -> None:
+    async def _drop_changes(self) -> None:
         """Drop the changes that entities and actions made to the plan, because the saved form replaces them."""
-        plan = self._steered()
+        plan = self._plan_with_changes()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
-            coordinator.async_take_plans({self._reconfigure_subentry_id: plan.without_changes()})
+            coordinator.async_replace_plans({self._reconfigure_subentry_id: plan.without_changes()})
             await coordinator.async_save()
 
-    def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
+    def _checked_plan(self, user_input: dict[str, Any]) -> dict[str, Any]:
         """Check a plan that a program sent to the first form. Raises InvalidData if a field is missing or not valid."""
         try:
-            checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
+            checked: dict[str, Any] = plan_form_schema(self._unit, self._new_form)(user_input)
         except vol.Invalid as error:
             field = ".".join(map(str, error.path))
             raise InvalidData(
@@ -159,11 +162,11 @@ class PlanFlow(ConfigSubentryFlow):
     def _unit(self) -> Unit:
         return unit_of(self._get_entry().options)
 
-    def _titles(self) -> set[str]:
+    def _plan_titles(self) -> set[str]:
         plans = self._get_entry().subentries.values()
         return {plan.title for plan in plans if plan.subentry_type == SUBENTRY_PLAN}
 
-    def _form(
+    def _show_form(
         self,
         step_id: str,
         form: PlanForm,
@@ -171,7 +174,7 @@ class PlanFlow(ConfigSubentryFlow):
         errors: dict[str, str] | None = None,
         placeholders: dict[str, str] | None = None,
     ) -> SubentryFlowResult:
-        fields = plan_form_schema(self._unit, form, to_unfold(values, errors or (), form))
+        fields = plan_form_schema(self._unit, form, sections_to_unfold(values, errors or (), form))
         schema = self.add_suggested_values_to_schema(fields, values)
         return self.async_show_form(
             step_id=step_id, data_schema=schema, errors=errors, description_placeholders=placeholders

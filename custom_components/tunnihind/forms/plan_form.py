@@ -31,14 +31,14 @@ from ..plans.settings import (
     QUARTER_MIN,
     WEEKDAYS,
     Horizon,
-    Kind,
+    PlanKind,
     PlanSettings,
-    Prefer,
+    Preference,
     is_by_energy,
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
-from .fields import choice_field, count, foldable, price, quantity
+from .fields import choice_field, count_field, foldable_section, number_field, price_field
 
 KIND: Final = "kind"
 DURATION: Final = "duration"
@@ -83,15 +83,15 @@ class PlanForm(StrEnum):
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
-    DEAREST = "dearest"
-    DEAREST_BY_ENERGY = "dearest_by_energy"
+    MOST_EXPENSIVE = "dearest"
+    MOST_EXPENSIVE_BY_ENERGY = "dearest_by_energy"
     BELOW = "below"
     ABOVE = "above"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> PlanKind:
         """The kind of hours that the plan looks for."""
-        return Kind(self.removesuffix(_BY_ENERGY))
+        return PlanKind(self.removesuffix(_BY_ENERGY))
 
     @property
     def is_by_energy(self) -> bool:
@@ -104,35 +104,35 @@ _BY_ENERGY: Final = "_by_energy"
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form in which people change the given plan."""
-    return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
+    return PlanForm(plan.get(KIND, PlanKind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
 
 
-_ANY_PLAN: Final[Mapping[str, Any]] = {
+_COMMON_VALUES: Final[Mapping[str, Any]] = {
     CHOSEN_DAYS: list(WEEKDAYS),
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that a device doesn't
 # start for only 15 minutes. The plan uses only published prices, so that its window doesn't depend on a forecast.
-FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
+FIRST_PLAN_VALUES: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_COMMON_VALUES}
 # At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
-_ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_ANY_PLAN}
-_LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_ANY_PLAN}
+_ENERGY_PLAN_VALUES: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_COMMON_VALUES}
+_LIMIT_PLAN_VALUES: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_COMMON_VALUES}
 # The values that each form shows for a new plan at first. The form `CHEAPEST` suggests windows in one piece, because
 # many devices, like a washing machine, can't pause.
-NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
-    PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
-    PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
-    PlanForm.DEAREST: {KIND: Kind.DEAREST.value, **FIRST_PLAN},
-    PlanForm.DEAREST_BY_ENERGY: {KIND: Kind.DEAREST.value, **_ENERGY_PLAN},
-    PlanForm.BELOW: {KIND: Kind.BELOW.value, PRICE_CAP: 10, **_LIMIT_PLAN},
-    PlanForm.ABOVE: {KIND: Kind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN},
+NEW_PLAN_VALUES: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
+    PlanForm.CHEAPEST: {**FIRST_PLAN_VALUES, SPLIT: False},
+    PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN_VALUES,
+    PlanForm.MOST_EXPENSIVE: {KIND: PlanKind.MOST_EXPENSIVE.value, **FIRST_PLAN_VALUES},
+    PlanForm.MOST_EXPENSIVE_BY_ENERGY: {KIND: PlanKind.MOST_EXPENSIVE.value, **_ENERGY_PLAN_VALUES},
+    PlanForm.BELOW: {KIND: PlanKind.BELOW.value, PRICE_CAP: 10, **_LIMIT_PLAN_VALUES},
+    PlanForm.ABOVE: {KIND: PlanKind.ABOVE.value, PRICE_CAP: 20, **_LIMIT_PLAN_VALUES},
 }
 
-MAX_CENTS: Final = 500
+MAX_PRICE_CENTS: Final = 500
 _PLAN_KIND: Final = "plan_kind"
-_DURATION: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
-_METER: Final = EntitySelector(
+_DURATION_FIELD: Final = DurationSelector(DurationSelectorConfig(enable_second=False))
+_METER_FIELD: Final = EntitySelector(
     EntitySelectorConfig(
         filter={"domain": Platform.SENSOR, "device_class": [SensorDeviceClass.ENERGY, SensorDeviceClass.POWER]}
     )
@@ -151,27 +151,27 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         # This field only shows the kind of hours. People choose the kind in `KIND_FORM`, and can't change it later.
         vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
-    pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
+    pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION_FIELD}
     when: dict[vol.Marker, Any] = {
         vol.Optional(EARLIEST): TimeSelector(),
         vol.Optional(DEADLINE): TimeSelector(),
         vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
-        vol.Required(DAYS): count(MAX_DAYS),
+        vol.Required(DAYS): count_field(MAX_DAYS),
     }
-    limit = price(unit, -MAX_CENTS, MAX_CENTS)
+    limit = price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS)
     prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
     if form.kind.is_by_limit:
         prices[vol.Required(PRICE_CAP)] = limit
-        fields[vol.Required(PRICES)] = foldable(prices, unfolded=True)
-        fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
-        fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
+        fields[vol.Required(PRICES)] = foldable_section(prices, unfolded=True)
+        fields[vol.Required(WHEN)] = foldable_section(when, unfolded=WHEN in unfolded)
+        fields[vol.Required(PIECES)] = foldable_section(pieces, unfolded=PIECES in unfolded)
     else:
         if form.is_by_energy:
-            fields[vol.Required(ENERGY)] = quantity(0, MAX_ENERGY_KWH, "kWh")
-            fields[vol.Required(POWER)] = quantity(MIN_POWER_KW, MAX_POWER_KW, "kW")
+            fields[vol.Required(ENERGY)] = number_field(0, MAX_ENERGY_KWH, "kWh")
+            fields[vol.Required(POWER)] = number_field(MIN_POWER_KW, MAX_POWER_KW, "kW")
         else:
-            fields[vol.Required(DURATION)] = _DURATION
-        starts = count(MAX_PIECES, NumberSelectorMode.BOX)
+            fields[vol.Required(DURATION)] = _DURATION_FIELD
+        starts = count_field(MAX_PIECES, NumberSelectorMode.BOX)
         pieces = {
             vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
             **pieces,
@@ -179,30 +179,30 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
         }
         prices[vol.Optional(PRICE_CAP)] = limit
         nearly: dict[vol.Marker, Any] = {
-            vol.Optional(TOLERANCE): price(unit, 0, MAX_TOLERANCE_CENTS),
-            vol.Optional(PREFER): choice_field(Prefer, PREFER),
+            vol.Optional(TOLERANCE): price_field(unit, 0, MAX_TOLERANCE_CENTS),
+            vol.Optional(PREFER): choice_field(Preference, PREFER),
         }
-        fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
-        fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
-        fields[vol.Required(PRICES)] = foldable(prices, unfolded=PRICES in unfolded)
-        fields[vol.Optional(NEARLY)] = foldable(nearly, unfolded=NEARLY in unfolded)
-    if not form.kind.is_dear:
-        fields[vol.Optional(SAVED)] = foldable({vol.Optional(METER): _METER}, unfolded=SAVED in unfolded)
+        fields[vol.Required(PIECES)] = foldable_section(pieces, unfolded=PIECES in unfolded)
+        fields[vol.Required(WHEN)] = foldable_section(when, unfolded=WHEN in unfolded)
+        fields[vol.Required(PRICES)] = foldable_section(prices, unfolded=PRICES in unfolded)
+        fields[vol.Optional(NEARLY)] = foldable_section(nearly, unfolded=NEARLY in unfolded)
+    if not form.kind.looks_for_high_prices:
+        fields[vol.Optional(SAVED)] = foldable_section({vol.Optional(METER): _METER_FIELD}, unfolded=SAVED in unfolded)
     return vol.Schema(fields)
 
 
-def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
+def sections_to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
     """Return the fields and sections with an error, and the sections whose values differ from those of a new plan."""
-    new = suggested("", NEW_PLANS[form])
+    new = shown_values("", NEW_PLAN_VALUES[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
 
-def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
+def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return the values that the form shows for a plan. Prices are in `unit`."""
     form = form_of(plan)
-    preferred = {} if form.kind.is_by_limit else {PREFER: Prefer.EARLIEST.value}
+    preferred = {} if form.kind.is_by_limit else {PREFER: Preference.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
-    shown |= {key: _clock(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
+    shown |= {key: _duration_value(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
     if SPLIT in shown:
         shown[SPLIT] = SPLIT if shown[SPLIT] else ONE_PIECE
@@ -211,7 +211,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
     return {CONF_NAME: name, **above, **{name: fields for name, fields in sections.items() if fields}}
 
 
-def plan_of(
+def plan_from_input(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
     """Return the typed plan as the data of its subentry. Durations are in minutes, and prices are in c/kWh."""
@@ -225,12 +225,12 @@ def plan_of(
     plan.setdefault(MIN_PIECE, _default_min_piece(form))
     if SPLIT in plan:
         plan[SPLIT] = plan[SPLIT] == SPLIT
-    if form.kind is not Kind.CHEAPEST:
+    if form.kind is not PlanKind.CHEAPEST:
         plan[KIND] = form.kind.value
     left_out = {
         *((MIN_PIECE, MAX_STARTS) if plan.get(SPLIT) is False else ()),
         *(() if plan.get(TOLERANCE) else (TOLERANCE,)),
-        *(() if plan.get(PREFER) == Prefer.LATEST else (PREFER,)),
+        *(() if plan.get(PREFER) == Preference.LATEST else (PREFER,)),
     }
     return {key: value for key, value in plan.items() if key not in left_out}
 
@@ -239,45 +239,45 @@ def _default_min_piece(form: PlanForm) -> int:
     return QUARTER_MIN if form.kind.is_by_limit else DEFAULT_MIN_PIECE_MIN
 
 
-def errors_of(
+def form_errors(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
     """Return the errors in a form, keyed by field or section. `others` contains the names of the other plans."""
-    plan = plan_of(user_input, form=form)
+    plan = plan_from_input(user_input, form=form)
     found = {
-        CONF_NAME: _wrong_name(user_input[CONF_NAME], others),
-        DURATION: _wrong_duration(plan) if DURATION in plan else None,
-        PIECES: _wrong_piece(plan) if MIN_PIECE in plan else None,
+        CONF_NAME: _name_error(user_input[CONF_NAME], others),
+        DURATION: _duration_error(plan) if DURATION in plan else None,
+        PIECES: _piece_error(plan) if MIN_PIECE in plan else None,
         WHEN: None if plan[CHOSEN_DAYS] else "no_weekday",
     }
     return {field: error for field, error in found.items() if error}
 
 
-def _wrong_name(name: str, others: Iterable[str]) -> str | None:
+def _name_error(name: str, others: Iterable[str]) -> str | None:
     if not name.strip():
         return "no_name"
     return "name_taken" if name.strip().casefold() in {other.casefold() for other in others} else None
 
 
-def _wrong_duration(plan: Mapping[str, Any]) -> str | None:
+def _duration_error(plan: Mapping[str, Any]) -> str | None:
     duration = plan[DURATION]
     if not 0 < duration <= LONGEST_DURATION_MIN:
         return "duration_out_of_range"
     if duration % QUARTER_MIN:
         return "duration_not_quarters"
-    return "longer_than_span" if duration > _span_min(plan) else None
+    return "longer_than_span" if duration > _longest_span_minutes(plan) else None
 
 
-def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
+def _piece_error(plan: Mapping[str, Any]) -> str | None:
     piece = plan[MIN_PIECE]
     if piece <= 0 or piece % QUARTER_MIN:
         return "min_piece_not_quarters"
     if DURATION not in plan:
         return "min_piece_too_long" if piece > LONGEST_DURATION_MIN else None
-    return "min_piece_too_long" if piece > plan[DURATION] and not _wrong_duration(plan) else None
+    return "min_piece_too_long" if piece > plan[DURATION] and not _duration_error(plan) else None
 
 
-def _span_min(plan: Mapping[str, Any]) -> int:
+def _longest_span_minutes(plan: Mapping[str, Any]) -> int:
     """Return the length of the plan's longest span in minutes, at most a day. Clock changes don't count."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
@@ -288,5 +288,5 @@ def _minutes(clock: Mapping[str, float]) -> int:
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 
-def _clock(minutes: int) -> dict[str, int]:
+def _duration_value(minutes: int) -> dict[str, int]:
     return {"hours": minutes // 60, "minutes": minutes % 60}

@@ -20,7 +20,7 @@ async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) ->
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:
         user_id = request[KEY_HASS_USER].id
-    if user_id is not None and (chosen := _chosen((await async_user_store(hass, user_id)).data)):
+    if user_id is not None and (chosen := _profile_language((await async_user_store(hass, user_id)).data)):
         return chosen
     asked = request.headers.get("Accept-Language", "") if request is not None else ""
     for wish in asked.split(","):
@@ -30,7 +30,7 @@ async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) ->
     return hass.config.language
 
 
-def _chosen(profile: Mapping[str, Any]) -> str | None:
+def _profile_language(profile: Mapping[str, Any]) -> str | None:
     language = profile.get("language")
     chosen = language.get("language") if isinstance(language, Mapping) else None
     return chosen if isinstance(chosen, str) else None

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row begins with these
-figures. If the household keeps all the table's figures for a part of the price, the table's later figures for this part
-apply automatically. The options store fees in c/kWh.
+If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row shows these figures
+at first. If the household keeps all the table's figures for a part of the price, the table's later figures for this
+part apply automatically. The options store fees in c/kWh.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,9 +22,9 @@ from homeassistant.helpers.selector import (
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
 from ..prices.rates import DatedRate, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
-from ..prices.units import Unit, in_language
+from ..prices.units import Unit, figure_in_language
 from ..prices.zones import Zone
-from .fields import NumberField, foldable, price, quantity
+from .fields import NumberField, foldable_section, number_field, price_field
 
 ROWS: Final = "rows"
 VALID_FROM: Final = "valid_from"
@@ -50,7 +50,7 @@ _PERCENT: Final = 100
 # The form rounds figures of the rate table to this many decimals, because VAT adds decimals.
 _DECIMALS: Final = 4
 _MAX_CENTS: Final = 100
-_VAT: Final = quantity(0, 99, "%")
+_VAT_FIELD: Final = number_field(0, 99, "%")
 PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
@@ -64,7 +64,7 @@ _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
 # The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask
 # when the day rate applies, because the network operator has fixed these hours.
-_CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
+_SHARED_FIELDS: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
         DAY_STARTS: TimeSelector(),
@@ -74,7 +74,7 @@ _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     },
     LEVIES: {},
 }
-CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
+SHARED_DEFAULTS: Final[Mapping[str, Any]] = {
     FEES_INCLUDE_VAT: False,
     DAY_STARTS: DAY_RATE_STARTS.isoformat(),
     DAY_ENDS: DAY_RATE_ENDS.isoformat(),
@@ -83,36 +83,36 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 }
 
 
-def name_of(row: Row) -> str:
+def row_name(row: Row) -> str:
     """Return the name of a row: the date from which its fees apply. A row without a date is named "beginning"."""
     return row.get(VALID_FROM) or _UNDATED_ROW
 
 
-def ordered(rows: Iterable[Row]) -> list[Row]:
+def ordered_rows(rows: Iterable[Row]) -> list[Row]:
     """Return the rows in the order of their dates. A row without a date comes first."""
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
-def named(rows: Iterable[Row], name: str) -> Row:
-    """Return the row named `name`."""
-    return next(row for row in rows if name_of(row) == name)
+def row_named(rows: Iterable[Row], name: str | None) -> Row | None:
+    """Return the row named `name`. If there is none, for example because it was just removed, return None."""
+    return next((row for row in rows if row_name(row) == name), None)
 
 
-def without(rows: Iterable[Row], name: str) -> list[Row]:
+def rows_without(rows: Iterable[Row], name: str) -> list[Row]:
     """Return all rows except the row named `name`."""
-    return [row for row in rows if name_of(row) != name]
+    return [row for row in rows if row_name(row) != name]
 
 
-def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
+def shared_settings_of(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return only the settings in `figures` that apply to all rows of fees."""
-    return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
+    return {key: figures[key] for key in SHARED_DEFAULTS if key in figures}
 
 
-def _figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_figures(user_input: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the typed figures of all sections of the form into one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
-        figures |= value if key in _CONTRACT else {key: value}
+        figures |= value if key in _SHARED_FIELDS else {key: value}
     return figures
 
 
@@ -122,8 +122,8 @@ class RowForm:
 
     The form uses the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on `day`. If
     `needs_date` is true, the form requires a date. If `needs_date` is false, the date is optional. If `needs_date` is
-    None, the form doesn't ask for a date. If `with_contract` is true, the form also asks for the settings that apply to
-    all rows of fees.
+    None, the form doesn't ask for a date. If `with_shared_settings` is true, the form also asks for the settings that
+    apply to all rows of fees.
     """
 
     day: date
@@ -132,9 +132,9 @@ class RowForm:
     package: Package = Package.OWN
     unit: Unit = Unit.CENTS
     needs_date: bool | None = False
-    with_contract: bool = True
+    with_shared_settings: bool = True
 
-    def for_package(self, figures: Mapping[str, Any]) -> RowForm:
+    def with_package_of(self, figures: Mapping[str, Any]) -> RowForm:
         """Return this form for the network package in `figures`. If there is none, the form keeps its package."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
@@ -150,26 +150,26 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field, but programs may omit a required field that has a default.
+            # The field is required, so that people can't clear it. It has a default, so that programs may omit it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
-        for name, contract in self._contract.items():
-            figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
-            figures |= {vol.Required(key): field for key, field in contract.items()}
-            fields[vol.Required(name)] = foldable(figures, unfolded=True)
+        for name, shared in self._shared_fields.items():
+            figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row_fields(name).items()}
+            figures |= {vol.Required(key): field for key, field in shared.items()}
+            fields[vol.Required(name)] = foldable_section(figures, unfolded=True)
         return vol.Schema(fields)
 
-    def _row(self, name: str) -> Mapping[str, _Field]:
+    def _row_fields(self, name: str) -> Mapping[str, _Field]:
         lowest = {"margin": -_MAX_CENTS}  # The margin is negative if the supplier gives a discount.
-        vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
-        return vat | {key: price(self.unit, lowest.get(key, 0), _MAX_CENTS) for key in self._fees(name)}
+        vat = {VAT_PERCENT: _VAT_FIELD} if name == SUPPLY else {}
+        return vat | {key: price_field(self.unit, lowest.get(key, 0), _MAX_CENTS) for key in self._fee_names(name)}
 
     @property
-    def _contract(self) -> Mapping[str, Mapping[str, _Field]]:
-        if not self.with_contract:
-            return {name: {} for name in _CONTRACT}
-        return _CONTRACT if self.package is Package.OWN else {**_CONTRACT, NETWORK: {}}
+    def _shared_fields(self) -> Mapping[str, Mapping[str, _Field]]:
+        if not self.with_shared_settings:
+            return {name: {} for name in _SHARED_FIELDS}
+        return _SHARED_FIELDS if self.package is Package.OWN else {**_SHARED_FIELDS, NETWORK: {}}
 
-    def _fees(self, name: str) -> tuple[str, ...]:
+    def _fee_names(self, name: str) -> tuple[str, ...]:
         has_peaks = self.package is not Package.OWN and self._network_rates.peak is not None
         return {
             SUPPLY: _SUPPLY_FEES,
@@ -177,49 +177,56 @@ class RowForm:
             LEVIES: _LEVIES,
         }[name]
 
-    def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert the fees in `figures` from c/kWh to the form's unit, and group all figures by section of the form."""
+    def shown_values(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Convert the fees in `figures` from c/kWh to the form's unit, and group the form's figures by section."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
-            name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
-            for name in _CONTRACT
+            name: {
+                key: shown[key]
+                for key in (*self._row_fields(name), *self._shared_fields[name])
+                if shown.get(key) is not None
+            }
+            for name in _SHARED_FIELDS
         }
         dated = {VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {}
         return {**dated, PACKAGE: self.package.value, **sections}
 
-    def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
+    def figures_from(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
         """Merge the typed figures of all sections of the form into one mapping, and convert the fees to c/kWh."""
-        figures = _figures_of(user_input)
+        figures = _merged_figures(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
             for key, value in figures.items()
         }
 
-    def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
+    def table_figures(self, *, fees_include_vat: bool) -> dict[str, float]:
         """Return the rate table's figures for `day` in c/kWh, with VAT if `fees_include_vat` is true."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
-        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
+        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table_rates.items()}
 
-    def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
+    def first_figures(self, row: Row | None, shared: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first, with fees in c/kWh.
 
         If `row` is None, the fees come from the rate table. Otherwise, the fees come from `row`, except for the parts
         of the price that follow the rate table.
         """
-        table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
+        table = self.table_figures(fees_include_vat=shared.get(FEES_INCLUDE_VAT, False))
         if row is None:
-            return {VAT_PERCENT: self.vat_percent, **contract, **table}
-        return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
+            return {VAT_PERCENT: self.vat_percent, **shared, **table}
+        return {VAT_PERCENT: self.vat_percent, **shared, **row, **self._followed_figures(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the rate table's figures for `day` as its own, so that no part follows the table."""
-        followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
+        """Return the row with figures of its own for all parts, so that no part follows the rate table.
+
+        The parts that followed the table get the table's figures for `day`.
+        """
+        followed = self._followed_figures(row, self.table_figures(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
-    def _figures_from_table(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
-        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
+    def _followed_figures(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
+        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._table_keys(Part(part))}
 
-    def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
+    def adapt_figures(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Adapt the figures from the form `before` to the package and the date of this form.
 
         If a part's figures equal the rate table's figures for `before` (with or without VAT), the table's figures for
@@ -228,13 +235,13 @@ class RowForm:
         """
         if self == before:
             return {**figures}
-        tables = [before.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
-        now = self.from_table(fees_include_vat=fees_include_vat)
+        tables = [before.table_figures(fees_include_vat=with_vat) for with_vat in (False, True)]
+        now = self.table_figures(fees_include_vat=fees_include_vat)
         carried = {**figures}
         if figures.get(VAT_PERCENT) == before.vat_percent:
             carried[VAT_PERCENT] = self.vat_percent
         for part in Part:
-            keys = self._keys(part)
+            keys = self._table_keys(part)
             is_chosen = part is Part.NETWORK and self.package is not before.package
             if is_chosen or any(
                 all(key in figures and figures[key] == then.get(key) for key in keys) for then in tables
@@ -248,7 +255,7 @@ class RowForm:
         A blank fee becomes 0. A VAT rate that equals the default rate is left out. If a part's figures equal the rate
         table's figures for the form's date, the part follows the table.
         """
-        asked = [key for name in _CONTRACT for key in self._fees(name)]
+        asked = [key for name in _SHARED_FIELDS for key in self._fee_names(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
         if self.package is not Package.OWN:
             row[PACKAGE] = self.package.value
@@ -266,12 +273,13 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the figures for `part` equal the rate table's for the form's date, with VAT or without.
 
-        If the table has no figure for this date, return False. The form then shows the figure of another date.
+        If the table has no figure for this date, return False, even if the form shows the table's figure for another
+        date.
         """
-        keys = self._keys(part)
-        if not keys or not self._dated_rate(part).holds_on(self.day):
+        keys = self._table_keys(part)
+        if not keys or not self._dated_rate(part).applies_on(self.day):
             return False
-        tables = [self.from_table(fees_include_vat=with_vat) for with_vat in (False, True)]
+        tables = [self.table_figures(fees_include_vat=with_vat) for with_vat in (False, True)]
         return any(all(round(row[key], _DECIMALS) == table[key] for key in keys) for table in tables)
 
     def _dated_rate(self, part: Part) -> DatedRate[NetworkRates] | DatedRate[float]:
@@ -279,14 +287,14 @@ class RowForm:
             return nearest_rate(self.price_lists.packages[self.package], self.day)
         return nearest_rate(self.price_lists.fees[part], self.day)
 
-    def _keys(self, part: Part) -> tuple[str, ...]:
+    def _table_keys(self, part: Part) -> tuple[str, ...]:
         """Return the names of the rate table's figures for `part`."""
         if part is Part.NETWORK:
-            return self._fees(NETWORK) if self.package is not Package.OWN else ()
+            return self._fee_names(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()
 
     @property
-    def _table(self) -> dict[str, float]:
+    def _table_rates(self) -> dict[str, float]:
         fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
         if self.package is Package.OWN:
             return fees
@@ -308,13 +316,15 @@ class RowForm:
 
         If the zone has no price lists, return only the default VAT rate.
         """
-        default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
+        default_vat = {"default_vat": figure_in_language(f"{self.vat_percent:g}", language)}
         if not self.price_lists.fees:
             return default_vat
         excise = self.price_lists.fees[Part.EXCISE][-1]
         return {
             **default_vat,
             "as_of": f"{excise.as_of:%d.%m.%Y}",
-            "excise": in_language(f"{self.unit.from_cents(excise.rate):g}", language),
-            "excise_disputed": in_language(f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language),
+            "excise": figure_in_language(f"{self.unit.from_cents(excise.rate):g}", language),
+            "excise_disputed": figure_in_language(
+                f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language
+            ),
         }

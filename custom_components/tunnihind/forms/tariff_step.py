@@ -25,7 +25,7 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 from ..prices.billing import Resolution
-from ..prices.days import local
+from ..prices.days import tallinn_time
 from ..prices.rates import Package
 from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
@@ -33,19 +33,19 @@ from ..prices.zones import Zone
 from ..server.answers import ForecastAnswer
 from .reader import language_of_reader
 from .tariff_form import (
-    CONTRACT_DEFAULTS,
     DAY_ENDS,
     DAY_STARTS,
     FEES_INCLUDE_VAT,
     NETWORK,
     PACKAGE,
     ROWS,
+    SHARED_DEFAULTS,
     VALID_FROM,
     Row,
     RowForm,
-    contract_of,
-    name_of,
-    ordered,
+    ordered_rows,
+    row_name,
+    shared_settings_of,
 )
 
 _KWH_PER_MWH: Final = 1_000
@@ -87,7 +87,7 @@ class CurrentPeriod:
     ) -> Self:
         """Return the billing period at `now` (UTC seconds). If `answer` has hourly prices, the period is an hour."""
         if answer and billed_by is Resolution.HOUR:
-            answer = answer.in_hours()
+            answer = answer.with_hourly_prices()
         step_s = answer.step_s if answer else billed_by.step_s
         resolution = next(one for one in Resolution if one.step_s == step_s)
         market = answer.market_price(now) if answer else None
@@ -102,33 +102,33 @@ class CurrentPeriod:
 class _OpenForm:
     """A form that somebody is filling in.
 
-    `contract` contains the settings that apply to all rows of fees. `period` returns the current period, whose price
-    the preview shows.
+    `shared_settings` contains the settings that apply to all rows of fees. `period` returns the current period, whose
+    price the preview shows.
     """
 
     form: RowForm
-    contract: Mapping[str, Any]
+    shared_settings: Mapping[str, Any]
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
         """Compute the charges in `period` from the figures typed so far."""
-        figures = self.form.typed(_readable(user_input))
-        contract = {**self.contract, **contract_of(figures)}
-        form = self.form.for_package(figures)
-        figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
+        figures = self.form.figures_from(_filled_fields(user_input))
+        shared = {**self.shared_settings, **shared_settings_of(figures)}
+        form = self.form.with_package_of(figures)
+        figures = form.adapt_figures(self.form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
         # If the form is for a future date, the preview uses the figures in the form, because the rate table may have
         # other figures for today.
-        if form.day > local(period.start).date():
-            row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
-        tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
+        if form.day > tallinn_time(period.start).date():
+            row = form.with_own_figures(row, fees_include_vat=shared[FEES_INCLUDE_VAT])
+        tariff = tariff_from({**shared, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
 
 
-_OPEN: Final[HassKey[dict[str, _OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
+_OPEN_FORMS: Final[HassKey[dict[str, _OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
-def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
+def price_parts(charges: Charges, market: float | None) -> dict[str, float]:
     """Return the parts of a price in EUR/kWh. `market` is the market price in EUR/MWh, or None if it is unknown.
 
     Parts that are 0 are left out, but a known market price is always listed.
@@ -139,12 +139,14 @@ def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
     return {line: eur_kwh for line, eur_kwh in lines.items() if eur_kwh or (line == MARKET and market is not None)}
 
 
-async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
+async def price_sentence(
+    hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str
+) -> str:
     """Return a text that shows the price of `period` as a sum of its parts."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
-        f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
-        for line, eur_kwh in lines_of(charges, period.market).items()
+        f"{names[f'{PART_NAMES}.{line}']} {unit.part_text(eur_kwh, language)}"
+        for line, eur_kwh in price_parts(charges, period.market).items()
     )
     return f"{names[f'{_PERIOD_NAMES}.{period.resolution}']}: {parts}"
 
@@ -160,7 +162,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send a preview to the form: the current price, computed from the figures typed so far."""
-    shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
+    shown = hass.data.get(_OPEN_FORMS, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
         return
@@ -173,19 +175,19 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     unit = shown.form.unit
     language = await language_of_reader(hass, connection.user.id)
     price = None if period.market is None else charges.price(period.market)
-    state = STATE_UNKNOWN if price is None else unit.text(price, language)
-    name = await sentence(hass, charges, period, unit, language)
+    state = STATE_UNKNOWN if price is None else unit.price_text(price, language)
+    name = await price_sentence(hass, charges, period, unit, language)
     connection.subscriptions[msg["id"]] = lambda: None
     connection.send_result(msg["id"])
     attributes = {ATTR_FRIENDLY_NAME: name, "icon": "mdi:cash"}
     connection.send_message(event_message(msg["id"], {"state": state, "attributes": attributes}))
 
 
-def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
+def _filled_fields(user_input: Mapping[str, Any]) -> dict[str, Any]:
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
-            readable[key] = _readable(value)
+            readable[key] = _filled_fields(value)
         elif value is not None and value != "":
             readable[key] = value
     return readable
@@ -204,7 +206,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         """The options that the household has chosen so far."""
 
     @abstractmethod
-    def _period(self) -> CurrentPeriod:
+    def _current_period(self) -> CurrentPeriod:
         """Return the current hour or quarter-hour."""
 
     @staticmethod
@@ -217,7 +219,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     @override
     def async_remove(self) -> None:
         """Forget the open form when the flow has ended."""
-        self.hass.data.get(_OPEN, {}).pop(self.flow_id, None)
+        self.hass.data.get(_OPEN_FORMS, {}).pop(self.flow_id, None)
 
     async def _open_form(
         self,
@@ -226,19 +228,19 @@ class TariffFlow(ConfigEntryBaseFlow):
         *,
         needs_date: bool | None,
         package: Package | None = None,
-        with_contract: bool = True,
+        with_shared_settings: bool = True,
     ) -> ConfigFlowResult:
         """Show the form for a row of fees. If `row` is None, the form shows the rate table's figures."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
-            **self._first_day(row or {}),
+            **self._day_arguments(row or {}),
             package=package or Package((row or {}).get(PACKAGE, Package.OWN)),
             unit=unit_of(self._options),
             needs_date=needs_date,
-            with_contract=with_contract,
+            with_shared_settings=with_shared_settings,
         )
-        return self._show_form(step_id, self._form.suggested(self._form.at_start(row, self._contract)))
+        return self._show_form(step_id, self._form.shown_values(self._form.first_figures(row, self._shared_settings)))
 
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
@@ -248,37 +250,37 @@ class TariffFlow(ConfigEntryBaseFlow):
         The form is shown again if it contains errors, or if the household has to confirm the figures of another package
         or date. `others` are the household's other rows of fees.
         """
-        figures = self._form.typed(user_input)
-        contract = {**self._contract, **contract_of(figures)}
-        before, form = self._form, replace(self._form.for_package(figures), **self._first_day(figures))
+        figures = self._form.figures_from(user_input)
+        shared = {**self._shared_settings, **shared_settings_of(figures)}
+        before, form = self._form, replace(self._form.with_package_of(figures), **self._day_arguments(figures))
         self._form = form
-        carried = form.carried_over(before, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
+        carried = form.adapt_figures(before, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
         if form.package is not before.package or carried != figures:
-            return {}, self._show_form(step_id, form.suggested({**contract, **carried}))
-        if errors := {**_date_errors(figures, others), **_day_rate_errors(contract)}:
+            return {}, self._show_form(step_id, form.shown_values({**shared, **carried}))
+        if errors := {**_date_errors(figures, others), **_day_rate_errors(shared)}:
             return {}, self._show_form(step_id, user_input, errors)
-        kept = contract if form.with_contract else {}
-        return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
+        kept = shared if form.with_shared_settings else {}
+        return {**kept, ROWS: ordered_rows([*others, form.row_from(figures)])}, None
 
-    def _first_day(self, row: Row) -> dict[str, Any]:
+    def _day_arguments(self, row: Row) -> dict[str, Any]:
         """Return a row form's zone, day and default VAT rate. The day is the row's first day, but not before today."""
-        period = self._period()
-        day = local(period.start).date()
+        period = self._current_period()
+        day = tallinn_time(period.start).date()
         if row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
         vat_percent = round(period.default_vat_rate(day) * _PERCENT, _DECIMALS)
         return {"day": day, "vat_percent": vat_percent, "zone": period.zone}
 
     @property
-    def _contract(self) -> dict[str, Any]:
+    def _shared_settings(self) -> dict[str, Any]:
         """The settings that apply to all rows of fees."""
-        return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
+        return {**SHARED_DEFAULTS, **shared_settings_of(self._options)}
 
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        open_form = _OpenForm(self._form, self._contract, self._period)
-        self.hass.data.setdefault(_OPEN, {})[self.flow_id] = open_form
+        open_form = _OpenForm(self._form, self._shared_settings, self._current_period)
+        self.hass.data.setdefault(_OPEN_FORMS, {})[self.flow_id] = open_form
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(self._form.schema, values),
@@ -303,10 +305,10 @@ class TariffFlow(ConfigEntryBaseFlow):
 
 
 def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:
-    taken = any(name_of(row) == name_of(figures) for row in others)
+    taken = any(row_name(row) == row_name(figures) for row in others)
     return {VALID_FROM: "date_taken"} if taken else {}
 
 
-def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
-    starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
+def _day_rate_errors(shared: Mapping[str, Any]) -> dict[str, str]:
+    starts, ends = (time.fromisoformat(shared[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

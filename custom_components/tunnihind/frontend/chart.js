@@ -11,7 +11,7 @@
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` begins with the longest name
+ *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` is sorted from long to short
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
@@ -107,7 +107,7 @@ export class Clock {
 export const isPublished = (period) => period.low === null;
 
 /** The index of the first period that ends after an instant, or the number of periods if none does. @param {{end: number}[]} periods @param {number} ts */
-export function placeAt(periods, ts) {
+export function indexAt(periods, ts) {
   let [low, high] = [0, periods.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -122,12 +122,12 @@ export function placeAt(periods, ts) {
  * @template {{start: number, end: number}} P @param {P[]} periods @param {number} ts
  */
 export function periodAt(periods, ts) {
-  const found = periods[placeAt(periods, ts)];
+  const found = periods[indexAt(periods, ts)];
   return found && found.start <= ts ? found : undefined;
 }
 
 /** @template {{start: number, end: number}} P @param {P[]} periods @param {Span} view */
-export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to) + 1).filter(({ start }) => start < to);
+export const periodsInView = (periods, { from, to }) => periods.slice(indexAt(periods, from), indexAt(periods, to) + 1).filter(({ start }) => start < to);
 
 /** The smallest step of 1, 2 or 5 times a power of ten with which `steps` steps cover `reach`. @param {number} reach @param {number} steps */
 export function roundStep(reach, steps) {
@@ -142,8 +142,8 @@ export function priceTicks(least, most, step) {
   return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-/** The hours between two times below the chart, or undefined if 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond */
-export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
+/** The number of hours between two times below the chart, or undefined if even 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond pixels */
+export const hoursBetweenLabels = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
 
@@ -156,7 +156,7 @@ const DAY_GAP_PX = 8;
  * @param {(text: string) => number} widthOf the width of a text
  * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
  */
-export function dayNames(days, view, perSecond, widthOf) {
+export function dayLabels(days, view, perSecond, widthOf) {
   const seen = days
     .map((day) => ({ ...day, from: Math.max(day.start, view.from), to: Math.min(day.end, view.to) }))
     .filter(({ from, to }) => from < to);
@@ -181,7 +181,7 @@ export function dayNames(days, view, perSecond, widthOf) {
  * @template {{at: number, width: number}} L  `at` is the middle
  * @param {L[]} labels @param {number} gap
  */
-export function apart(labels, gap) {
+export function withoutOverlaps(labels, gap) {
   /** @type {L[]} */
   const kept = [];
   for (const label of labels) {
@@ -191,7 +191,7 @@ export function apart(labels, gap) {
 }
 
 /** The middle of a label, moved to fit between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
-export const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
+export const middleWithin = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
 
 // --- drawing
 
@@ -199,22 +199,22 @@ export const within = (at, width, left, right) => Math.min(Math.max(at, left + w
 export const [HOURS_PX, DAYS_PX, BAND_PX] = [17, 18, 18];
 const [FONT_PX, GAP_PX] = [12, 6];
 
-const paths = (/** @type {string[]} */ names) => names.map((name) => `<path class="${name}"/>`).join("");
-const bars = (/** @type {string} */ when) => TINTS.map((tint) => `${when} bar ${tint}`);
+const pathElements = (/** @type {string[]} */ names) => names.map((name) => `<path class="${name}"/>`).join("");
+const barClasses = (/** @type {string} */ when) => TINTS.map((tint) => `${when} bar ${tint}`);
 /** @param {string[]} behind @param {string[]} before @param {string} more */
-const picture = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPath id="plot-area"><rect class="clip"/></clipPath>${more}</defs>
-<g clip-path="url(#plot-area)">${paths([...behind, "midnights", "grid", ...bars("past"), ...bars("coming"), "pointed"])}
-${paths(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
+const pictureHtml = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPath id="plot-area"><rect class="clip"/></clipPath>${more}</defs>
+<g clip-path="url(#plot-area)">${pathElements([...behind, "midnights", "grid", ...barClasses("past"), ...barClasses("coming"), "pointed"])}
+${pathElements(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
 
 /** Draws prices into an SVG picture. The number of paths is fixed, so more periods only make paths longer. */
 export class Drawing {
   /**
    * @param {HTMLElement} place
-   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of the host's paths behind and before the prices, and SVG definitions for them
+   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of the host's paths behind and in front of the prices, and SVG definitions for them
    */
   constructor(place, { behind = [], before = [], more = "" }) {
     this.place = place;
-    place.innerHTML = picture(behind, before, more);
+    place.innerHTML = pictureHtml(behind, before, more);
     /** @type {Record<string, Element>} */
     this.parts = Object.fromEntries([...place.querySelectorAll("[class]")].map((part) => [part.getAttribute("class"), part]));
     this.pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
@@ -272,21 +272,21 @@ export class Drawing {
   drawPrices(scene, room, others = []) {
     const { now, view, pointed } = scene;
     /** @type {S["periods"]} */
-    const seen = inView(scene.periods, view);
-    const forecast = scene.forecasts ? inView(scene.forecasts, view) : seen.filter((period) => !isPublished(period));
-    this.frame(view, [...seen, ...forecast, ...others], room);
+    const seen = periodsInView(scene.periods, view);
+    const forecast = scene.forecasts ? periodsInView(scene.forecasts, view) : seen.filter((period) => !isPublished(period));
+    this.drawPriceAxis(view, [...seen, ...forecast, ...others], room);
     this.drawPublished(seen.filter(isPublished), now);
     this.drawForecast(forecast);
     this.drawTimes(scene, room);
     const isNow = now >= view.from && now < view.to;
-    this.path("present", isNow ? `M${this.x(now) + 0.5} ${room.top - 2}V${room.bottom}` : "");
+    this.setPath("present", isNow ? `M${this.x(now) + 0.5} ${room.top - 2}V${room.bottom}` : "");
     const shown = pointed === null ? undefined : periodAt(seen, pointed);
-    this.path("pointed", shown ? this.block(shown.start, shown.end) : "");
+    this.setPath("pointed", shown ? this.fullHeightPath(shown.start, shown.end) : "");
     return seen;
   }
 
   /** Fits the axes to all prices in view, and draws the price axis. @param {Span} view @param {Period[]} seen @param {Room} room */
-  frame({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
+  drawPriceAxis({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
     let [low, high] = [0, 0];
     for (const period of seen) {
       low = Math.min(low, period.low ?? period.price);
@@ -299,42 +299,42 @@ export class Drawing {
     const left = given ?? (hasAxis ? Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8 : 0);
     this.plot = { left, right, top, bottom, from, perSecond: (right - left) / (to - from), least, perAmount };
     const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
-    change(this.parts.clip, { x: left, width: Math.max(0, right - left), height: this.size.height });
-    this.path("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
+    setAttributes(this.parts.clip, { x: left, width: Math.max(0, right - left), height: this.size.height });
+    this.setPath("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
     this.zero = this.y(0) + 0.5;
-    this.path("zero", `M${left} ${this.zero}H${right}`);
+    this.setPath("zero", `M${left} ${this.zero}H${right}`);
     // No label reaches below the plot, because the first time may stand there.
     const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
-    this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
+    this.showLabels("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
 
   /** Draws two paths for each colour, one of them for past periods. @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
-    const drawn = Object.fromEntries([...bars("past"), ...bars("coming")].map((name) => [name, ""]));
+    const drawn = Object.fromEntries([...barClasses("past"), ...barClasses("coming")].map((name) => [name, ""]));
     for (const { start, end, price, tint } of published) {
       const tip = this.y(price) + 0.5;
       // A bar without height is drawn one pixel high, so that it is visible.
-      drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.bar(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
+      drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.barPath(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
     }
-    for (const name in drawn) this.path(name, drawn[name]);
+    for (const name in drawn) this.setPath(name, drawn[name]);
   }
 
-  /** A bar from the zero line to the height `tip`. @param {number} left @param {number} right @param {number} tip */
-  bar(left, right, tip) {
+  /** A bar from the zero line to the y coordinate `tip`. @param {number} left @param {number} right @param {number} tip */
+  barPath(left, right, tip) {
     return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
   }
 
   /** @param {Period[]} forecast */
   drawForecast(forecast) {
-    this.path("likely", forecast.map(({ start, end, low, high }) => this.box(start, this.y(high ?? 0), end, this.y(low ?? 0))).join(""));
-    this.path("median", this.steps(forecast));
+    this.setPath("likely", forecast.map(({ start, end, low, high }) => this.boxPath(start, this.y(high ?? 0), end, this.y(low ?? 0))).join(""));
+    this.setPath("median", this.stepPath(forecast));
   }
 
   /** Shows labels above the plot, as far as they fit. @param {{text: string, kind: string, at: number, width: number}[]} labels */
-  drawZones(labels) {
+  drawLabelsAbove(labels) {
     const { right, top } = this.plot;
-    const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
-    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX * this.scale })));
+    const fitting = withoutOverlaps(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
+    this.showLabels("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX * this.scale })));
   }
 
   /** @param {Scene} scene @param {Room} room */
@@ -342,21 +342,21 @@ export class Drawing {
     const { left, right, top, perSecond } = this.plot;
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
-    const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
+    const { every, names } = dayLabels(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
     // The lines at midnight separate names in the middle of days, but end above names at the start of days.
     const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
-    this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
+    this.setPath("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
-    const step = hasHours && hoursBetween(room + 10, perSecond);
+    const step = hasHours && hoursBetweenLabels(room + 10, perSecond);
     const hours = step ? shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0)) : [];
     const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 * this.scale }));
     const inside = times.filter(({ at, width }) => at >= left && at - width / 2 >= 0 && at + width / 2 <= right + 4);
-    this.show("hours", apart(inside, 4));
-    this.show("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
+    this.showLabels("hours", withoutOverlaps(inside, 4));
+    this.showLabels("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
   }
 
   /** A line of steps, with gaps where prices are unknown. @param {Period[]} periods */
-  steps(periods) {
+  stepPath(periods) {
     let [path, until] = ["", NaN];
     for (const { start, end, price } of periods) {
       const joint = start === until ? "V" : `M${this.x(start)} `;
@@ -367,52 +367,52 @@ export class Drawing {
   }
 
   /** A box from one instant to another, as high as the plot. @param {number} from @param {number} to */
-  block(from, to) {
-    return this.box(from, this.plot.top, to, this.plot.bottom);
+  fullHeightPath(from, to) {
+    return this.boxPath(from, this.plot.top, to, this.plot.bottom);
   }
 
   /** @param {number} from @param {number} top @param {number} to @param {number} bottom */
-  box(from, top, to, bottom) {
+  boxPath(from, top, to, bottom) {
     const [left, right] = [this.x(from), this.x(to)];
     return `M${left} ${top}H${right}V${bottom}H${left}Z`;
   }
 
   /** @param {string} name @param {string} d */
-  path(name, d) {
-    change(this.parts[name], { d });
+  setPath(name, d) {
+    setAttributes(this.parts[name], { d });
   }
 
   /** Shows labels in the group `name`. @param {string} name @param {Label[]} labels */
-  show(name, labels) {
+  showLabels(name, labels) {
     const group = this.parts[name];
     labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
       const node = group.children[i] ?? group.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
-      change(node, { x: Math.round(x * 2) / 2, y: Math.round(y * 2) / 2, "text-anchor": anchor, class: kind });
-      write(node, text);
+      setAttributes(node, { x: Math.round(x * 2) / 2, y: Math.round(y * 2) / 2, "text-anchor": anchor, class: kind });
+      setText(node, text);
     });
     while (group.children.length > labels.length) group.lastElementChild?.remove();
   }
 }
 
 /** @param {Element} element @param {Record<string, string | number>} attributes */
-export function change(element, attributes) {
+export function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
   }
 }
 
 /** @param {Node} node @param {string} text */
-export function write(node, text) {
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 // --- moving
 
-const NEAREST_S = 6 * HOUR_S;
+const SHORTEST_VIEW_S = 6 * HOUR_S;
 export const ZOOM = 1.5;
 const SCRUB_AFTER_MS = 350;
-const STILL_PX = 6;
-const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
+const DRAG_THRESHOLD_PX = 6;
+const EVENT_NAMES = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 
 /**
  * Lets the reader move the chart by pointer, touch and keys. The host sets `scene` and `bounds`.
@@ -430,12 +430,12 @@ export class Chart {
     /** @type {Span} the limits of the view */
     this.bounds = { from: 0, to: 0 };
     /** @type {Map<number, number>} the x coordinate of each pressed pointer, by its id */
-    this.held = new Map();
+    this.pressedPointers = new Map();
     this.downAt = NaN;
     this.isScrubbing = false;
     this.scrubTimer = 0;
     this.frame = 0;
-    for (const name of HEARD) place.addEventListener(name, this, { passive: false });
+    for (const name of EVENT_NAMES) place.addEventListener(name, this, { passive: false });
   }
 
   get view() {
@@ -443,19 +443,19 @@ export class Chart {
   }
 
   /** Shows the default view. */
-  home() {}
+  showDefaultView() {}
 
   /** Called when the reader steps before the first period. */
-  lookBefore() {}
+  onStepBeforeStart() {}
 
   /** Called before the reader moves or zooms the view. */
-  chosen() {}
+  beforeReaderMoves() {}
 
   /** @param {Span} view */
-  see({ from, to }) {
+  setView({ from, to }) {
     const { scene, bounds } = this;
     if (!scene) return;
-    const length = Math.min(Math.max(to - from, NEAREST_S), bounds.to - bounds.from);
+    const length = Math.min(Math.max(to - from, SHORTEST_VIEW_S), bounds.to - bounds.from);
     const start = Math.min(Math.max(from, bounds.from), bounds.to - length);
     scene.view = { from: start, to: start + length };
     this.redraw();
@@ -465,12 +465,12 @@ export class Chart {
   /** @param {number} seconds */
   pan(seconds) {
     const { from, to } = this.view;
-    this.chosen();
-    this.see({ from: from + seconds, to: to + seconds });
+    this.beforeReaderMoves();
+    this.setView({ from: from + seconds, to: to + seconds });
   }
 
   /** Moves the view by a part of its length. @param {number} part */
-  turn(part) {
+  panByShare(part) {
     this.pan((this.view.to - this.view.from) * part);
   }
 
@@ -479,10 +479,10 @@ export class Chart {
     const { from, to } = this.view;
     const now = this.clock();
     const kept = around ?? this.scene?.pointed ?? (now > from && now < to ? now : (from + to) / 2);
-    const length = Math.max((to - from) / factor, NEAREST_S);
+    const length = Math.max((to - from) / factor, SHORTEST_VIEW_S);
     const start = kept - ((kept - from) / (to - from)) * length;
-    this.chosen();
-    this.see({ from: start, to: start + length });
+    this.beforeReaderMoves();
+    this.setView({ from: start, to: start + length });
   }
 
   /** Points at the period that contains an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] the pointer's event */
@@ -498,8 +498,8 @@ export class Chart {
   /** Points at the period `places` later, or at the present one if none was pointed at. Moves the view to show it. @param {number} places */
   step(places) {
     const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
-    const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
-    if (place < 0) this.lookBefore();
+    const place = indexAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
+    if (place < 0) this.onStepBeforeStart();
     const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
     if (!period) return;
     const { from, to } = this.view;
@@ -525,7 +525,7 @@ export class Chart {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at the period under a pointer. Beside the plot, points at the nearest period in view. @param {PointerEvent} event */
+  /** Points at the period under a pointer. Beside the plot, points at the period at the edge of the view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
@@ -533,65 +533,65 @@ export class Chart {
 
   /** @param {any} event */
   handleEvent(event) {
-    if (event.type === "pointerdown") this.hold(event);
-    else if (event.type === "pointermove") this.move(event);
-    else if (event.type === "wheel") this.wheel(event);
-    else if (event.type === "keydown") this.key(event);
-    else if (event.type === "focusout") this.leave();
-    else if (event.type === "pointerleave") event.pointerType === "mouse" && !this.held.size && this.point(null);
-    else this.release(event);
+    if (event.type === "pointerdown") this.onPointerDown(event);
+    else if (event.type === "pointermove") this.onPointerMove(event);
+    else if (event.type === "wheel") this.onWheel(event);
+    else if (event.type === "keydown") this.onKeyDown(event);
+    else if (event.type === "focusout") this.onFocusOut();
+    else if (event.type === "pointerleave") event.pointerType === "mouse" && !this.pressedPointers.size && this.point(null);
+    else this.onPointerUp(event);
   }
 
   /** Called when the chart loses the focus. */
-  leave() {
+  onFocusOut() {
     this.point(null);
   }
 
   /** @param {PointerEvent} event */
-  hold(event) {
+  onPointerDown(event) {
     const { button, pointerId, pointerType, clientX, target } = event;
     if (button !== 0 || /** @type {Element} */ (target).localName === "button") return;
     this.place.setPointerCapture(pointerId);
-    this.held.set(pointerId, clientX);
+    this.pressedPointers.set(pointerId, clientX);
     this.downAt = clientX;
     this.pointAt(event);
     clearTimeout(this.scrubTimer);
     // A finger that rests before it moves points at prices. A finger that moves at once moves the chart.
-    if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
+    if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.pressedPointers.size === 1), SCRUB_AFTER_MS);
   }
 
   /** @param {PointerEvent} event */
-  move(event) {
+  onPointerMove(event) {
     const { pointerId, pointerType, clientX, buttons } = event;
-    // If no button is down, the event of its release may have gone to a menu.
-    if (!buttons) this.held.clear();
-    const before = this.held.get(pointerId);
+    // The event of a button's release may have gone to a menu, so `pressedPointers` may contain pointers without a pressed button.
+    if (!buttons) this.pressedPointers.clear();
+    const before = this.pressedPointers.get(pointerId);
     if (before !== undefined) {
-      const other = [...this.held].find(([id]) => id !== pointerId)?.[1];
+      const other = [...this.pressedPointers].find(([id]) => id !== pointerId)?.[1];
       if (other === undefined && !this.isScrubbing) {
-        if (Math.abs(clientX - this.downAt) < STILL_PX) return;
+        if (Math.abs(clientX - this.downAt) < DRAG_THRESHOLD_PX) return;
         this.downAt = NaN;
         this.pan(this.instantAt(before) - this.instantAt(clientX));
-      } else if (other !== undefined && Math.min(Math.abs(clientX - other), Math.abs(before - other)) > STILL_PX) {
+      } else if (other !== undefined && Math.min(Math.abs(clientX - other), Math.abs(before - other)) > DRAG_THRESHOLD_PX) {
         this.zoom(Math.abs(clientX - other) / Math.abs(before - other), this.instantAt(other));
       }
       if (!this.isScrubbing) clearTimeout(this.scrubTimer);
-      this.held.set(pointerId, clientX);
+      this.pressedPointers.set(pointerId, clientX);
     } else if (pointerType !== "mouse") return;
     this.pointAt(event);
   }
 
   /** @param {PointerEvent} event */
-  release({ type, pointerId }) {
+  onPointerUp({ type, pointerId }) {
     clearTimeout(this.scrubTimer);
-    this.held.delete(pointerId);
-    this.isScrubbing &&= this.held.size > 0;
+    this.pressedPointers.delete(pointerId);
+    this.isScrubbing &&= this.pressedPointers.size > 0;
     // The browser cancels a touch that scrolls the page.
     if (type === "pointercancel") this.point(null);
   }
 
   /** @param {WheelEvent} event */
-  wheel(event) {
+  onWheel(event) {
     const { ctrlKey, shiftKey, deltaX, deltaY } = event;
     if (!ctrlKey && !shiftKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
     event.preventDefault();
@@ -600,11 +600,11 @@ export class Chart {
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKeyDown(event) {
     const { key, shiftKey } = event;
     const [first] = this.scene?.periods ?? [];
     const day = first ? DAY_S / (first.end - first.start) : 0;
-    const arrow = (/** @type {number} */ way) => (shiftKey ? this.turn(way / 4) : this.step(way));
+    const arrow = (/** @type {number} */ way) => (shiftKey ? this.panByShare(way / 4) : this.step(way));
     /** @type {Record<string, () => void>} */
     const actions = {
       ArrowLeft: () => arrow(-1),
@@ -613,7 +613,7 @@ export class Chart {
       PageDown: () => this.step(day),
       "+": () => this.zoom(),
       "-": () => this.zoom(1 / ZOOM),
-      Home: () => (this.home(), this.point(this.clock())),
+      Home: () => (this.showDefaultView(), this.point(this.clock())),
       Escape: () => this.point(null),
     };
     const action = actions[key === "=" ? "+" : key];

@@ -2,7 +2,7 @@
 //
 // custom_components/tunnihind/card sends the prices. Instants are unix seconds of the entry's clock. Prices are in EUR/kWh.
 
-import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inView, isPublished, periodAt, roundStep, TINTS, within, write } from "./chart.js";
+import { BAND_PX, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
 
 /** @import { Span } from "./chart.js" */
 /** @import { Columns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
@@ -138,8 +138,8 @@ const textsIn = (language) => {
   const plurals = new Intl.PluralRules(LANGUAGES[place]);
   return (key, gaps = {}) => {
     /** @type {string | Partial<Record<Intl.LDMLPluralRule, string>>} */
-    const said = TEXTS[key][place];
-    const text = typeof said === "string" ? said : said[plurals.select(Number(gaps.n))] ?? "";
+    const found = TEXTS[key][place];
+    const text = typeof found === "string" ? found : found[plurals.select(Number(gaps.n))] ?? "";
     return text.replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
   };
 };
@@ -209,7 +209,7 @@ export class Wording extends Clock {
   }
 
   /** @param {number} from @param {number} to */
-  span(from, to) {
+  timeRange(from, to) {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
@@ -230,12 +230,12 @@ export class Wording extends Clock {
   }
 
   /** @param {Plan} plan @param {Span} span @param {number} now */
-  times(plan, span, now) {
-    return piecesIn(plan, span).map(({ from, to }) => `${this.day(from, now)} ${this.span(from, to)}`).join(", ");
+  planTimes(plan, span, now) {
+    return piecesIn(plan, span).map(({ from, to }) => `${this.day(from, now)} ${this.timeRange(from, to)}`).join(", ");
   }
 
   /** @param {number} ts @param {number} now */
-  moment(ts, now) {
+  dayAndTime(ts, now) {
     const day = this.day(ts, now);
     return (day === this.say("today") ? "" : `${day} `) + this.clock(ts);
   }
@@ -303,7 +303,7 @@ export function plansInView(plans, view, now) {
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The usual share of the picture for plans, and the height that further plans leave for prices. */
+/** The usual share of the picture for plans, and the least height for prices if plans need a larger share. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars of at least this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
@@ -312,7 +312,7 @@ const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 /** Draws the prices, the selling price, the plans and the extremes. */
 class CardDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of all plans */
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick opens a plan, or without a plan the list of the plans in view */
   constructor(place, lanes, pick) {
     super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
@@ -348,13 +348,13 @@ class CardDrawing extends Drawing {
     const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(1, room, running)));
     const hasMore = lanes.length < Math.min(room, plans.length);
     const bottom = below - (lanes.length + Number(hasMore)) * LANE_PX;
-    const sold = inView(scene.selling, scene.view);
+    const sold = periodsInView(scene.selling, scene.view);
     const seen = this.drawPrices(scene, { right: width - (isLow ? 0 : 4), top, bottom, below, hasAxis: !isLow, hasHours }, sold);
-    this.path("selling", this.steps(sold));
-    this.drawNames(scene, seen);
+    this.setPath("selling", this.stepPath(sold));
+    this.labelPresentAndForecast(scene, seen);
     this.drawPlans(lanes);
-    this.layButtons(lanes, plans.length - lanes.length, hasMore, scene);
-    this.drawMarks(isLow ? null : extremes(seen));
+    this.placeButtons(lanes, plans.length - lanes.length, hasMore, scene);
+    this.drawExtremes(isLow ? null : extremes(seen));
   }
 
   /** Leaves room above for the marks of the extremes, and a little below negative prices. @override @param {number} least @param {number} most @param {number} height */
@@ -367,31 +367,31 @@ class CardDrawing extends Drawing {
   }
 
   /** @override @param {number} left @param {number} end @param {number} tip */
-  bar(left, end, tip) {
+  barPath(left, end, tip) {
     const { zero } = this;
     const wide = end - left;
     const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
     const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
     return r
       ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
-      : super.bar(left, right, tip);
+      : super.barPath(left, right, tip);
   }
 
   /** Labels the present and the forecast, and shades the forecast. @param {Scene} scene @param {Period[]} seen */
-  drawNames({ now, view }, seen) {
+  labelPresentAndForecast({ now, view }, seen) {
     const { left, right } = this.plot;
     const forecast = seen.filter((period) => !isPublished(period));
     const [first, last] = [forecast[0], forecast.at(-1)];
-    this.path("ahead", first && last ? this.block(first.start, last.end) : "");
+    this.setPath("ahead", first && last ? this.fullHeightPath(first.start, last.end) : "");
     /** @param {"now" | "forecast"} kind @param {number} from @param {boolean} [isCentred] */
     const zone = (kind, from, isCentred) => {
       const text = this.wording.say(kind);
       const width = this.widthOf(text);
-      return { text, kind, width, at: isCentred ? within(from, width, left, right) : from + width / 2 + 4 };
+      return { text, kind, width, at: isCentred ? middleWithin(from, width, left, right) : from + width / 2 + 4 };
     };
     const labels = now >= view.from && now < view.to ? [zone("now", this.x(now) + 0.5, true)] : [];
     if (first) labels.push(zone("forecast", Math.max(left, this.x(first.start))));
-    this.drawZones(labels);
+    this.drawLabelsAbove(labels);
   }
 
   /** Draws each plan on its own line below the prices. @param {Plan[]} plans */
@@ -403,38 +403,38 @@ class CardDrawing extends Drawing {
       /** @type {Span[]} */
       const seen = [];
       for (const pieces of windows) {
-        strips += pieces.map(({ from, to }) => this.box(from, y, to, y + STRIP_PX)).join("");
+        strips += pieces.map(({ from, to }) => this.boxPath(from, y, to, y + STRIP_PX)).join("");
         links += `M${this.x(pieces[0].from)} ${y + STRIP_PX / 2}H${this.x(pieces[pieces.length - 1].to)}`;
         const drawn = pieces.map(({ from, to }) => ({ from: Math.max(left, this.x(from)), to: Math.min(right, this.x(to)) }));
         seen.push(...drawn.filter(({ from, to }) => from < to));
       }
-      const place = this.nameAt(name, seen);
+      const place = this.namePosition(name, seen);
       return place ? [{ ...place, y: y + 11.5, anchor: "start" }] : [];
     });
-    this.path("strips", strips);
-    this.path("links", links);
-    this.show("names", names);
+    this.setPath("strips", strips);
+    this.setPath("links", links);
+    this.showLabels("names", names);
   }
 
   /** Puts a button on each plan's line. If `hasMore`, one more button shows the number of other plans. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
-  layButtons(plans, more, hasMore, { view, now }) {
+  placeButtons(plans, more, hasMore, { view, now }) {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
-    // If one plan has the only line, its button opens the list of all plans.
+    // If one of several plans has the only line, its button opens the list of the plans in view.
     const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
-      const label = plan ? `${plan.name}: ${wording.times(plan, view, now)}${opensList ? `, ${others}` : ""}` : others;
-      change(button, { title: label, "aria-label": label, style: `top:${plot.bottom + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
-      write(button, plan ? "" : others);
+      const label = plan ? `${plan.name}: ${wording.planTimes(plan, view, now)}${opensList ? `, ${others}` : ""}` : others;
+      setAttributes(button, { title: label, "aria-label": label, style: `top:${plot.bottom + 1 + i * LANE_PX}px;padding-left:${plot.left + 4}px` });
+      setText(button, plan ? "" : others);
       button.onclick = () => this.pick(opensList ? undefined : plan);
     });
     while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
   }
 
   /** Finds a place for a plan's name in or beside a strip, and shortens the name to fit. @param {string} name @param {Span[]} strips in pixels */
-  nameAt(name, strips) {
+  namePosition(name, strips) {
     const { left, right } = this.plot;
     const after = strips.map(({ to }, i) => ({ from: to, to: strips[i + 1]?.from ?? right }));
     const room = strips.length ? [...strips, ...after.reverse(), { from: left, to: strips[0].from }] : [];
@@ -447,19 +447,19 @@ class CardDrawing extends Drawing {
   }
 
   /** Marks the lowest and the highest price in view. @param {[Period, Period] | null} found */
-  drawMarks(found) {
+  drawExtremes(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
       const text = `${this.wording.say(i ? "highest" : "lowest")} ${this.wording.price(period.price, 1)}`;
       const middle = this.x((period.start + period.end) / 2);
       const width = this.widthOf(text);
       const y = Math.max(this.y(Math.max(0, period.price)) - 7, top + 11);
-      return { text, width, at: within(middle, width + 6, left, right), x: middle, tip: this.y(period.price), y };
+      return { text, width, at: middleWithin(middle, width + 6, left, right), x: middle, tip: this.y(period.price), y };
     });
     const [low, high] = marks;
     const doMeet = low && Math.abs(high.at - low.at) < (high.width + low.width) / 2 + 6 && Math.abs(high.y - low.y) < 15;
-    this.path("dots", marks.map(({ x, tip }) => `M${x - 3} ${tip}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`).join(""));
-    this.show("marks", (doMeet ? [high] : marks).map(({ text, at, y }) => ({ text, x: at, y })));
+    this.setPath("dots", marks.map(({ x, tip }) => `M${x - 3} ${tip}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`).join(""));
+    this.showLabels("marks", (doMeet ? [high] : marks).map(({ text, at, y }) => ({ text, x: at, y })));
   }
 }
 
@@ -484,11 +484,11 @@ class CardChart extends Chart {
   /** Shows new data. Keeps a view that the reader has chosen. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
     this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
-    this.follow();
+    this.updateNow();
   }
 
   /** Updates the present instant, the days and the limits of the view. A range begins at today's midnight. */
-  follow() {
+  updateNow() {
     const { scene } = this;
     if (!scene) return;
     const { periods, wording } = scene;
@@ -498,7 +498,7 @@ class CardChart extends Chart {
     const to = Math.max(wording.midnight(last - 1, 1), wording.midnight(now, 2));
     if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = wording.daysOf(from, to);
     this.bounds = { from, to };
-    this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
+    this.setView(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
 
   /** The number of days in a range, or fewer if the chart ends earlier. @param {Range} range */
@@ -507,24 +507,24 @@ class CardChart extends Chart {
   }
 
   /** @param {Range} [range] */
-  choose(range = RANGES[1]) {
+  chooseRange(range = RANGES[1]) {
     this.range = range;
-    this.follow();
+    this.updateNow();
   }
 
   /** @override */
-  home() {
-    this.choose();
+  showDefaultView() {
+    this.chooseRange();
   }
 
   /** @override */
-  chosen() {
+  beforeReaderMoves() {
     this.range = null;
   }
 
   /** @override */
-  lookBefore() {
-    this.turn(-1 / 2);
+  onStepBeforeStart() {
+    this.panByShare(-1 / 2);
   }
 }
 
@@ -536,7 +536,7 @@ const STYLE = `
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
-  /* Some of the text's colour makes these colours stand out on light and dark cards. */
+  /* Some of the text's colour is mixed in, so that these colours stand out on light and dark cards. */
   --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
   --t2: color-mix(in srgb, var(--soft) 86%, transparent);
@@ -637,7 +637,7 @@ const [RETRY_MS, TICK_S] = [15_000, 30];
 /** If this device's clock is more than this many seconds outside the entry's current period, it counts as wrong. */
 const CLOCK_OFF_S = 60;
 /** @type {Record<string, TextKey>} the key of the text for each refusal or state whose name is not a key of TEXTS */
-const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
+const MESSAGE_KEYS = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
 /** @type {Record<string, unknown[]>} the options and their valid values */
 const OPTIONS = { entry_id: TEXT, entity: TEXT, title: TEXT, range: RANGES, show_plans: YES_NO, plans: LIST, show_selling: YES_NO };
@@ -656,13 +656,13 @@ export function checkConfig(config, say) {
 }
 
 /** @param {typeof HTMLElement} Base */
-const cardOn = (Base) => class extends Base {
+const cardClass = (Base) => class extends Base {
   constructor() {
     super();
     /** @type {Config | null} */
     this.config = null;
     /** @type {Hass | null} */
-    this.home = null;
+    this.homeAssistant = null;
     /** @type {Wording | null} */
     this.wording = null;
     /** @type {Partial<Contents>} */
@@ -688,39 +688,39 @@ const cardOn = (Base) => class extends Base {
     root.innerHTML = PARTS;
     /** @type {Record<string, HTMLElement>} */
     this.parts = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    const drawing = new CardDrawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.open(plan) : this.list()));
+    const drawing = new CardDrawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()));
     this.chart = new CardChart(this.parts.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
-    for (const range of RANGES) this.parts[range].onclick = () => this.chart.choose(range);
+    for (const range of RANGES) this.parts[range].onclick = () => this.chart.chooseRange(range);
     this.parts.list.onclick = () => /** @type {HTMLDialogElement} */ (this.parts.list).close();
-    this.parts.earlier.onclick = () => this.chart.turn(-1 / 2);
-    this.parts.later.onclick = () => this.chart.turn(1 / 2);
+    this.parts.earlier.onclick = () => this.chart.panByShare(-1 / 2);
+    this.parts.later.onclick = () => this.chart.panByShare(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Another subscription may have this one's number now. `leave` would end the other subscription.
+      // After a reconnection, another subscription may have this subscription's number. `unsubscribe` would end the other one.
       this.subscription = null;
-      this.join();
+      this.subscribe();
     };
     this.onVisible = () => !document.hidden && this.tick();
   }
 
   /** @param {Config} config */
   setConfig(config) {
-    checkConfig({ ...config }, textsIn(this.home?.language ?? pageLanguage()));
+    checkConfig({ ...config }, textsIn(this.homeAssistant?.language ?? pageLanguage()));
     const before = this.config;
     this.config = { ...config };
     if (before?.range !== config.range) this.chart.range = config.range || RANGES[1];
     if (before?.entry_id !== config.entry_id || before?.entity !== config.entity) {
       this.contents = this.past = {};
-      this.join();
+      this.subscribe();
     }
     this.showAll();
   }
 
   /** Home Assistant sets this property at each change of any state. Few changes matter to the card. */
   set hass(/** @type {Hass} */ hass) {
-    const before = this.home;
-    this.home = hass;
-    if (before?.connection !== hass.connection) this.join();
+    const before = this.homeAssistant;
+    this.homeAssistant = hass;
+    if (before?.connection !== hass.connection) this.subscribe();
     if (before?.locale === hass.locale && before?.config.time_zone === hass.config.time_zone) return;
     this.wording = null;
     this.showAll();
@@ -758,7 +758,7 @@ const cardOn = (Base) => class extends Base {
     this.resized.observe(this);
     this.resized.observe(this.parts.chart);
     document.addEventListener("visibilitychange", this.onVisible);
-    this.join();
+    this.subscribe();
     this.tick();
   }
 
@@ -766,24 +766,24 @@ const cardOn = (Base) => class extends Base {
     this.resized.disconnect();
     document.removeEventListener("visibilitychange", this.onVisible);
     clearTimeout(this.timer);
-    this.leave();
+    this.unsubscribe();
   }
 
   /** Begins a new subscription to the card's contents. */
-  join() {
-    this.leave();
-    const { home } = this;
-    if (!this.isConnected || !home || !this.config) return;
-    this.connection = home.connection;
+  subscribe() {
+    this.unsubscribe();
+    const { homeAssistant } = this;
+    if (!this.isConnected || !homeAssistant || !this.config) return;
+    this.connection = homeAssistant.connection;
     this.connection.addEventListener("ready", this.onReady);
     const asked = this.connection.subscribeMessage(
-      (event) => asked === this.subscription && this.hear({ ...this.contents, ...event }, null),
+      (event) => asked === this.subscription && this.receive({ ...this.contents, ...event }, null),
       this.command("subscribe"),
       // Home Assistant's own resubscription gives up if the integration isn't ready yet.
       { resubscribe: false },
     );
     this.subscription = asked;
-    asked.catch((failure) => asked === this.subscription && this.hear(this.contents, failure));
+    asked.catch((failure) => asked === this.subscription && this.receive(this.contents, failure));
   }
 
   /** @param {"subscribe" | "past"} name */
@@ -793,19 +793,19 @@ const cardOn = (Base) => class extends Base {
   }
 
   /** Requests the prices of the days before today, and shows them. */
-  askPast() {
+  requestPast() {
     this.isPastAsked = true;
     const { prices } = this.contents;
-    const hear = (/** @type {Partial<Contents>} */ past) => {
+    const receive = (/** @type {Partial<Contents>} */ past) => {
       if (prices !== this.contents.prices) return;
       this.isPastHere = true;
       this.past = past;
       this.showAll();
     };
-    this.connection?.sendMessagePromise(this.command("past")).then(hear, () => hear({}));
+    this.connection?.sendMessagePromise(this.command("past")).then(receive, () => receive({}));
   }
 
-  leave() {
+  unsubscribe() {
     clearTimeout(this.retry);
     this.connection?.removeEventListener("ready", this.onReady);
     // A refused subscription doesn't have to be ended.
@@ -814,14 +814,14 @@ const cardOn = (Base) => class extends Base {
   }
 
   /** @param {Partial<Contents>} contents @param {Failure | null} failure */
-  hear(contents, failure) {
+  receive(contents, failure) {
     const before = this.contents;
     if (contents.unit !== before.unit) this.wording = null;
     if (contents.prices !== before.prices) this.isPastAsked = this.isPastHere = false;
     this.contents = contents;
     this.failure = failure;
     clearTimeout(this.retry);
-    if (failure || contents.state === "removed") this.retry = setTimeout(() => this.join(), RETRY_MS);
+    if (failure || contents.state === "removed") this.retry = setTimeout(() => this.subscribe(), RETRY_MS);
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
@@ -835,25 +835,25 @@ const cardOn = (Base) => class extends Base {
     clearTimeout(this.timer);
     const { scene } = this.chart;
     if (!this.isConnected || !scene) return;
-    this.chart.follow();
+    this.chart.updateNow();
     const step = stepOf(scene.periods);
     this.timer = setTimeout(() => this.tick(), Math.min(step - (scene.now % step) + 0.05, TICK_S) * 1000);
   }
 
   showAll() {
-    const { home, config, parts, contents } = this;
-    if (!home || !config) return;
-    this.wording ??= new Wording(home.locale, home.config.time_zone, contents.unit ?? "cents", contents.currency ?? "EUR");
+    const { homeAssistant, config, parts, contents } = this;
+    if (!homeAssistant || !config) return;
+    this.wording ??= new Wording(homeAssistant.locale, homeAssistant.config.time_zone, contents.unit ?? "cents", contents.currency ?? "EUR");
     const { wording } = this;
     const message = this.message();
     parts.title.hidden = !config.title;
-    write(parts.title, config.title ?? "");
+    setText(parts.title, config.title ?? "");
     for (const name of ["readout", "field", "foot", "note", "summary"]) parts[name].hidden = message !== "";
     parts.message.hidden = message === "";
-    write(parts.said, message);
+    setText(parts.said, message);
     if (message) {
-      write(parts.note, "");
-      this.tellSize();
+      setText(parts.note, "");
+      this.announceSize();
       return;
     }
     const plans = (contents.plans ?? []).filter(({ entity_id: id }) => config.show_plans !== false && (!config.plans?.length || config.plans.includes(id ?? "")));
@@ -870,19 +870,19 @@ const cardOn = (Base) => class extends Base {
       wording,
     });
     this.showNote(contents);
-    for (const range of RANGES) write(parts[range], rangeName(this.chart.daysOf(range), wording.say));
+    for (const range of RANGES) setText(parts[range], rangeName(this.chart.daysOf(range), wording.say));
     parts.week.hidden = this.chart.daysOf("week") <= RANGE_DAYS.two_days;
-    this.tellSize();
+    this.announceSize();
     for (const move of /** @type {const} */ (["earlier", "later"])) parts[move].title = parts[move].ariaLabel = wording.say(move);
     parts.chart.ariaLabel = wording.say("chart");
-    write(parts.summary, this.summary());
+    setText(parts.summary, this.summary());
     this.shown = [];
     this.showReadout();
     this.fit();
   }
 
-  /** If the card needs another number of rows, makes the dashboard read it. */
-  tellSize() {
+  /** If the card's number of rows has changed, makes the dashboard read it. */
+  announceSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
     this.rows = rows;
@@ -894,8 +894,8 @@ const cardOn = (Base) => class extends Base {
     const isGone = failure || state === "removed" || state === "stopped";
     if (!isGone && prices?.price.some((price) => price !== null)) return "";
     const name = failure ? (failure.code ?? "") : (state ?? "starting");
-    const key = SAID[name] ?? (name in TEXTS ? /** @type {TextKey} */ (name) : "failed");
-    return textsIn(this.home?.locale.language)(key, { reason: failure?.message ?? String(failure) });
+    const key = MESSAGE_KEYS[name] ?? (name in TEXTS ? /** @type {TextKey} */ (name) : "failed");
+    return textsIn(this.homeAssistant?.locale.language)(key, { reason: failure?.message ?? String(failure) });
   }
 
   /** Shows problems of the prices, and the mode if it is not "live". @param {Partial<Contents>} contents */
@@ -903,47 +903,47 @@ const cardOn = (Base) => class extends Base {
     const { parts, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
     const now = chart.clock();
-    const said = [];
-    if (lost) said.push(wording.say("lost", { time: wording.moment(lost, now) }));
-    else if (stale) said.push(wording.say("stale", { time: wording.moment(stale, now) }));
-    if (state === "no_price") said.push(wording.say("ended"));
-    else if (!said.length && problems?.includes("prices_late")) said.push(wording.say("late"));
-    write(parts.note, said.join(" "));
-    parts.note.hidden = !said.length;
+    const sentences = [];
+    if (lost) sentences.push(wording.say("lost", { time: wording.dayAndTime(lost, now) }));
+    else if (stale) sentences.push(wording.say("stale", { time: wording.dayAndTime(stale, now) }));
+    if (state === "no_price") sentences.push(wording.say("ended"));
+    else if (!sentences.length && problems?.includes("prices_late")) sentences.push(wording.say("late"));
+    setText(parts.note, sentences.join(" "));
+    parts.note.hidden = !sentences.length;
     parts.mode.hidden = mode === "live";
-    if (mode !== "live") write(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
+    if (mode !== "live") setText(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
   }
 
   /** Sums up the chart in a few sentences for screen readers. */
   summary() {
     const { periods, plans, wording, now } = /** @type {Scene} */ (this.chart.scene);
-    const said = [];
+    const sentences = [];
     for (const name of /** @type {const} */ (["today", "tomorrow"])) {
       const from = wording.midnight(now, name === "today" ? 0 : 1);
-      const [least, most] = extremes(inView(periods, { from, to: wording.midnight(from, 1) })) ?? [];
+      const [least, most] = extremes(periodsInView(periods, { from, to: wording.midnight(from, 1) })) ?? [];
       if (!least || !most) continue;
       const prices = { least: wording.price(least.price), most: wording.price(most.price), unit: wording.unit };
       const times = { leastAt: wording.clock(least.start), mostAt: wording.clock(most.start) };
-      said.push(wording.say("summary", { day: wording.say(name), ...prices, ...times }));
+      sentences.push(wording.say("summary", { day: wording.say(name), ...prices, ...times }));
     }
     const ahead = { from: wording.midnight(now), to: Infinity };
-    for (const plan of plansInView(plans, ahead, now)) said.push(`${plan.name}: ${wording.times(plan, ahead, now)}.`);
-    return said.join(" ");
+    for (const plan of plansInView(plans, ahead, now)) sentences.push(`${plan.name}: ${wording.planTimes(plan, ahead, now)}.`);
+    return sentences.join(" ");
   }
 
   /** @param {Plan} plan */
-  open({ entity }) {
+  openPlan({ entity }) {
     if (entity) this.dispatchEvent(new CustomEvent("hass-more-info", { bubbles: true, composed: true, detail: { entityId: entity } }));
   }
 
-  list() {
+  showPlanList() {
     const { plans, view, wording, now } = /** @type {Scene} */ (this.chart.scene);
     const list = /** @type {HTMLDialogElement} */ (this.parts.list);
     list.replaceChildren(...plansInView(plans, view, now).map((plan) => {
       const [button, when] = ["button", "small"].map((name) => document.createElement(name));
-      when.append(wording.times(plan, view, now));
+      when.append(wording.planTimes(plan, view, now));
       button.append(plan.name, when);
-      button.onclick = () => this.open(plan);
+      button.onclick = () => this.openPlan(plan);
       return button;
     }));
     list.ariaLabel = wording.say("plans");
@@ -955,11 +955,11 @@ const cardOn = (Base) => class extends Base {
     const { parts, chart } = this;
     if (!chart.scene) return;
     const { wording, periods, selling, plans, now, pointed, view } = chart.scene;
-    if (view.from < wording.midnight(now) && !this.isPastAsked) this.askPast();
+    if (view.from < wording.midnight(now) && !this.isPastAsked) this.requestPast();
     for (const range of RANGES) parts[range].ariaPressed = String(chart.range === range);
     parts.earlier.toggleAttribute("disabled", view.from <= chart.bounds.from);
     parts.later.toggleAttribute("disabled", view.to >= chart.bounds.to);
-    const hasForecast = inView(periods, view).some((period) => !isPublished(period));
+    const hasForecast = periodsInView(periods, view).some((period) => !isPublished(period));
     const [period, sold] = [periods, selling].map((known) => periodAt(known, pointed ?? now));
     const running = period ? plans.filter((plan) => piecesIn(plan, { from: period.start, to: period.end }).length) : [];
     const shown = [period, sold, pointed, hasForecast, wording];
@@ -969,15 +969,15 @@ const cardOn = (Base) => class extends Base {
     if (selling.length) legend.push(["sold", wording.say("selling")]);
     parts.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
     const day = pointed === null ? wording.say("now") : wording.day(pointed, now);
-    const when = [day, period && wording.span(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.forecast(period)];
-    write(parts.when, when.filter((one) => one).join(" · "));
-    write(parts.amount, period ? wording.price(period.price) : "–");
-    write(parts.unit, period ? wording.unit : wording.say("none"));
+    const when = [day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.forecast(period)];
+    setText(parts.when, when.filter((one) => one).join(" · "));
+    setText(parts.amount, period ? wording.price(period.price) : "–");
+    setText(parts.unit, period ? wording.unit : wording.say("none"));
     const level = period?.level ?? -1;
     parts.level.hidden = level < 0;
     parts.level.className = `level ${TINTS[period?.tint ?? TINTS.length - 1]}`;
-    write(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
-    const lines = this.lines(wording, period, sold?.price);
+    setText(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
+    const lines = this.partLines(wording, period, sold?.price);
     parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
     const text = [parts.when, parts.amount, parts.unit, parts.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
     parts.chart.ariaValueMin = "0";
@@ -987,7 +987,7 @@ const cardOn = (Base) => class extends Base {
   }
 
   /** The names and the amounts of a price's parts and of the selling price. @param {Wording} wording @param {Period} [period] @param {number} [sold] */
-  lines(wording, period, sold) {
+  partLines(wording, period, sold) {
     const lines = [];
     for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
       const amount = period?.parts?.[name] ?? 0;
@@ -1026,5 +1026,5 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
 });
 // While Home Assistant starts, it replaces the registry of elements. An element defined earlier would be lost.
 customElements.whenDefined("home-assistant").then(() => {
-  if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
+  if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardClass(HTMLElement));
 });

@@ -46,7 +46,7 @@ export interface Config {
 
 type Column = (number | null)[];
 
-/** `PriceColumns` or `Columns` of custom_components/tunnihind/card/columns.py. */
+/** `HouseholdColumns` or `Columns` of custom_components/tunnihind/card/columns.py. */
 export interface Columns {
   start: number;
   step: number;

@@ -7,39 +7,39 @@ from typing import Final
 from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
-from ..plans.outcome import Decision, Outcome
-from ..plans.plan import Status, decide, status_of, switched_off, until, windows_after
+from ..plans.outcome import Outcome, Window
+from ..plans.plan import PlanStatus, cut_off_window, decide, status_of, switched_off_outcome, windows_after
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-_KEEP_RAN_S: Final = 14 * 24 * HOUR_S
+_KEEP_WINDOWS_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
     """Decides when each plan runs, and keeps the decisions.
 
-    The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings` leaves out the plans whose settings
-    are not valid. `outcomes` contains the newest decisions about the plans. `ran` contains the windows that have begun,
-    until two weeks after their end.
+    The keys of `settings`, `outcomes` and `begun_windows` are the ids of plans. `settings` leaves out the plans whose
+    settings are not valid. `outcomes` contains the newest decisions about the plans. `begun_windows` contains the
+    windows that have begun, until two weeks after their end.
     """
 
     def __init__(self) -> None:
         self._plans: dict[str, SteeredPlan] = {}
         self.settings: dict[str, PlanSettings] = {}
         self.outcomes: dict[str, Outcome] = {}
-        self.ran: dict[str, list[Decision]] = {}
-        self._after: dict[str, tuple[Decision, ...]] = {}
+        self.begun_windows: dict[str, list[Window]] = {}
+        self._later_windows: dict[str, tuple[Window, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
         """Read the plans from `subentries`, and their changes, decisions and windows from `kept`."""
         self._plans = dict(kept.steered)
-        self.update(subentries)
-        self.ran = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
+        self.update_plans(subentries)
+        self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
-    def update(self, subentries: Iterable[ConfigSubentry]) -> None:
+    def update_plans(self, subentries: Iterable[ConfigSubentry]) -> None:
         """Read the plans from `subentries`, and log an error for each plan whose settings are not valid."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
@@ -55,7 +55,7 @@ class Planner:
         """Return the plan with this id. If no plan has this id, or the plan's settings are not valid, return None."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
-    def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
+    def replace_plans(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
         If `replan` is true, the running windows of these plans end at `now`, and each plan may get a new window in its
@@ -67,34 +67,36 @@ class Planner:
         if replan:
             for plan_id in plans:
                 self.outcomes.pop(plan_id, None)
-                ended = (until(window, now) for window in self.ran.get(plan_id, ()))
-                self.ran[plan_id] = [window for window in ended if window]
+                ended = (cut_off_window(window, now) for window in self.begun_windows.get(plan_id, ()))
+                self.begun_windows[plan_id] = [window for window in ended if window]
 
-    def forget(self) -> None:
+    def forget_decisions(self) -> None:
         """Forget all decisions about the plans, and the windows that have run."""
-        self.outcomes, self.ran = {}, {}
+        self.outcomes, self.begun_windows = {}, {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id."""
-        self.outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self.settings}
-        self.ran = {plan: self._windows_run(plan, outcome, now) for plan, outcome in self.outcomes.items()}
-        self._after = {
+        self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
+        self.begun_windows = {
+            plan: self._begun_windows_of(plan, outcome, now) for plan, outcome in self.outcomes.items()
+        }
+        self._later_windows = {
             plan: windows_after(self.settings[plan], timeline, outcome, now)
             for plan, outcome in self.outcomes.items()
-            if isinstance(outcome, Decision)
+            if isinstance(outcome, Window)
         }
         return self.outcomes
 
-    def windows(self, plan: str) -> list[Decision]:
+    def windows(self, plan: str) -> list[Window]:
         """Return the plan's windows of the last two weeks, its running window, and its known future windows.
 
         Only a plan that covers all hours below or above a price limit may have several future windows.
         """
-        outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
-        ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
-        return [*ran, *ahead, *self._after.get(plan, ())]
+        outcome, ran = self.outcomes.get(plan), self.begun_windows.get(plan, [])
+        ahead = [outcome] if isinstance(outcome, Window) and not outcome.locked else []
+        return [*ran, *ahead, *self._later_windows.get(plan, ())]
 
-    def status(self, plan: str, now: int) -> Status | None:
+    def status(self, plan: str, now: int) -> PlanStatus | None:
         """Return the plan's status at `now` (UTC seconds).
 
         If the plan has no valid settings or no decision, return None.
@@ -103,7 +105,7 @@ class Planner:
         return status_of(settings, outcome, now) if settings and outcome else None
 
     @property
-    def steered(self) -> Mapping[str, SteeredPlan]:
+    def steered_plans(self) -> Mapping[str, SteeredPlan]:
         """The plans that are switched off or have changes, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
@@ -124,16 +126,16 @@ class Planner:
             return plan.without_changes()
         return plan
 
-    def _decide_one(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
+    def _outcome_of(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
         last = self.outcomes.get(plan_id)
         if self._plans[plan_id].enabled:
             return decide(self.settings[plan_id], timeline, now, last)
-        return switched_off(timeline, now, last)
+        return switched_off_outcome(timeline, now, last)
 
-    def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
+    def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:
+        newest = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run
         # A window that begins at `now` is dropped if it is no longer the plan's window.
-        ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}
+        ran = {window.start: window for window in self.begun_windows.get(plan, []) if window.start < now}
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
-        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_RAN_S]
+        return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + _KEEP_WINDOWS_S]

@@ -11,30 +11,30 @@ from ..const import DEFAULT_HOURS_AHEAD
 from ..plans.outcome import Outcome
 from ..plans.saving import average_percentiles
 from ..prices.billing import Billing, Resolution, SellingContract
-from ..prices.days import Day, day_at, iso_bounds, local
+from ..prices.days import Day, day_at, iso_bounds, tallinn_time
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
-from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
+from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_day_covered, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# `outlook` should cover a whole day, because prices vary with the time of day.
+# `outlook_periods` should cover a whole day, because prices vary with the time of day.
 _OUTLOOK_S: Final = 24 * HOUR_S
-# `listed` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days, because
-# the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
+# `listed_periods` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days,
+# because the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
 MAX_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
-_NOTHING: Final = Timeline(HOUR_S)
+_EMPTY_TIMELINE: Final = Timeline(HOUR_S)
 
 
 class Timelines:
     """A household's prices, computed again only when the server's answer or a contract has changed.
 
-    `paid` contains the prices of the household's billing periods. `levels` contains the prices from which price levels,
-    ranks and cheap hours are computed. `sold` contains the selling prices. If the household sells no electricity,
-    `sold` is empty.
+    `buying` contains the prices of the household's billing periods. `level_prices` contains the prices from which price
+    levels, ranks and cheap hours are computed. `selling` contains the selling prices. If the household sells no
+    electricity, `selling` is empty.
     """
 
     def __init__(self) -> None:
-        self.paid = self.levels = self.sold = _NOTHING
+        self.buying = self.level_prices = self.selling = _EMPTY_TIMELINE
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
@@ -43,13 +43,13 @@ class Timelines:
         if priced == self._priced_from:
             return
         self._priced_from = priced
-        in_hours = answer.in_hours()
-        hours = timeline_of(in_hours, tariff)
-        self.paid = timeline_of(answer, tariff) if billing.billed_by is Resolution.QUARTER else hours
-        self.levels = self.paid if billing.levels_by is Resolution.QUARTER else hours
-        self.sold = _NOTHING
+        hourly_answer = answer.with_hourly_prices()
+        hours = timeline_of(hourly_answer, tariff)
+        self.buying = timeline_of(answer, tariff) if billing.billed_by is Resolution.QUARTER else hours
+        self.level_prices = self.buying if billing.levels_by is Resolution.QUARTER else hours
+        self.selling = _EMPTY_TIMELINE
         if selling:
-            self.sold = timeline_of(answer if selling.resolution is Resolution.QUARTER else in_hours, selling)
+            self.selling = timeline_of(answer if selling.resolution is Resolution.QUARTER else hourly_answer, selling)
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
@@ -71,7 +71,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 
 @dataclass(frozen=True)
-class DayPrices:
+class DayPriceSummary:
     """The average, lowest and highest published price of one whole day, in EUR/kWh.
 
     `lowest` and `highest` are the earliest periods with the lowest and the highest price.
@@ -88,29 +88,29 @@ class PricesNow:
 
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
     for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the number of
-    hours, from the current period on, whose average price is shown. `scale` lists the market prices (EUR/MWh) at which
-    the colour of a price changes.
+    hours, from the current period on, whose average price is shown. `price_scale` lists the market prices (EUR/MWh) at
+    which the colour of a price changes.
     """
 
     now: int
     answer: ForecastAnswer
     timeline: Timeline
-    levels: Timeline
+    level_prices: Timeline
     cheap_hours: int
     outcomes: Mapping[str, Outcome]
     unknown_parts: tuple[Part, ...] = ()
     hours_ahead: int = DEFAULT_HOURS_AHEAD
-    scale: tuple[float, ...] = ()
+    price_scale: tuple[float, ...] = ()
 
     @cached_property
-    def current(self) -> Period | None:
+    def current_period(self) -> Period | None:
         """The current period."""
-        return self.timeline.at(self.now)
+        return self.timeline.period_at(self.now)
 
     @cached_property
-    def next(self) -> Period | None:
+    def next_period(self) -> Period | None:
         """The period after the current period."""
-        return self.timeline.at(self.now + self.timeline.step_s)
+        return self.timeline.period_at(self.now + self.timeline.step_s)
 
     @cached_property
     def negative_until(self) -> int | None:
@@ -120,18 +120,20 @@ class PricesNow:
         known, the value is None.
         """
         until = None
-        period = self.current
+        period = self.current_period
         while period is not None and period.price < 0:
             until = period.end
-            period = self.timeline.at(until)
+            period = self.timeline.period_at(until)
         return until
 
     @cached_property
-    def ahead(self) -> Sequence[Period]:
+    def periods_ahead(self) -> Sequence[Period]:
         """The periods of `hours_ahead` hours from the current period on, or an empty sequence if a price is unknown."""
-        if self.current is None:
+        if self.current_period is None:
             return ()
-        periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
+        periods = self.timeline.periods_between(
+            self.current_period.start, self.current_period.start + self.hours_ahead * HOUR_S
+        )
         return periods if sum(period.length_s for period in periods) == self.hours_ahead * HOUR_S else ()
 
     @cached_property
@@ -145,14 +147,14 @@ class PricesNow:
         return day_at(self.now, days_later=1)
 
     @cached_property
-    def today_prices(self) -> DayPrices | None:
+    def today_prices(self) -> DayPriceSummary | None:
         """Today's average, lowest and highest price, or None until all of today's prices are published."""
-        return self._published(self.today)
+        return self._day_prices(self.today)
 
     @cached_property
-    def tomorrow_prices(self) -> DayPrices | None:
+    def tomorrow_prices(self) -> DayPriceSummary | None:
         """Tomorrow's average, lowest and highest price, or None until all of tomorrow's prices are published."""
-        return self._published(self.tomorrow)
+        return self._day_prices(self.tomorrow)
 
     @property
     def rank(self) -> int | None:
@@ -160,14 +162,14 @@ class PricesNow:
 
         The cheapest period has rank 1.
         """
-        period = self.levels.at(self.now)
-        return rank(period, self._today_whole) if period and self._today_whole else None
+        period = self.level_prices.period_at(self.now)
+        return rank(period, self._level_periods_today) if period and self._level_periods_today else None
 
     @property
     def level(self) -> Level | None:
         """The price level of the current period, or None if one of today's periods has no price."""
-        period = self.levels.at(self.now)
-        return level(period, self._today_whole) if period and self._today_whole else None
+        period = self.level_prices.period_at(self.now)
+        return level(period, self._level_periods_today) if period and self._level_periods_today else None
 
     @property
     def is_cheap(self) -> bool | None:
@@ -175,68 +177,68 @@ class PricesNow:
 
         If one of today's periods has no price, return None.
         """
-        period = self.levels.at(self.now)
-        if period is None or not self._today_whole:
+        period = self.level_prices.period_at(self.now)
+        if period is None or not self._level_periods_today:
             return None
-        return is_cheap(period, self._today_whole, cheap_hours=self.cheap_hours)
+        return is_cheap(period, self._level_periods_today, cheap_hours=self.cheap_hours)
 
     @cached_property
-    def predicted(self) -> Sequence[Period]:
+    def predicted_periods(self) -> Sequence[Period]:
         """The current and later periods whose price is a forecast."""
         return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
-    def outlook(self) -> Sequence[Period]:
+    def outlook_periods(self) -> Sequence[Period]:
         """The predicted periods of the 24 hours that begin with the first predicted period."""
-        if not self.predicted:
+        if not self.predicted_periods:
             return ()
-        begins = self.predicted[0].start
-        return tuple(period for period in self.predicted if period.start < begins + _OUTLOOK_S)
+        begins = self.predicted_periods[0].start
+        return tuple(period for period in self.predicted_periods if period.start < begins + _OUTLOOK_S)
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """p10, p50 and p90 of the average price in `outlook` (EUR/kWh), or None if `outlook` is empty."""
-        return Band(*average_percentiles(self.outlook)) if self.outlook else None
+        """p10, p50 and p90 of the average price in `outlook_periods` (EUR/kWh), or None if there are none."""
+        return Band(*average_percentiles(self.outlook_periods)) if self.outlook_periods else None
 
     @cached_property
-    def bands(self) -> list[dict[str, Any]]:
-        """The predicted periods in the format of the function `bands`."""
-        return bands(self.predicted)
+    def predicted_bands(self) -> list[dict[str, Any]]:
+        """The predicted periods in the format of the function `forecast_bands`."""
+        return forecast_bands(self.predicted_periods)
 
     @cached_property
-    def listed(self) -> Sequence[Period]:
+    def listed_periods(self) -> Sequence[Period]:
         """All periods with a price, for nine days and two hours from the day of the server's newest answer on.
 
-        `listed` changes only when the server sends a new answer or a contract changes.
+        `listed_periods` changes only when the server sends a new answer or a contract changes.
         """
         midnight = day_at(self.answer.now).start
-        return self.timeline.between(midnight, midnight + MAX_LISTED_S)
+        return self.timeline.periods_between(midnight, midnight + MAX_LISTED_S)
 
-    def settled_on(self, day: Day) -> tuple[Period, ...]:
+    def settled_periods_on(self, day: Day) -> tuple[Period, ...]:
         """Return the periods of `day` that have a published price."""
-        return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
+        return tuple(period for period in self.timeline.periods_between(day.start, day.end) if period.settled)
 
-    def _published(self, day: Day) -> DayPrices | None:
-        periods = self.settled_on(day)
-        if not is_whole(day, periods):
+    def _day_prices(self, day: Day) -> DayPriceSummary | None:
+        periods = self.settled_periods_on(day)
+        if not is_day_covered(day, periods):
             return None
-        return DayPrices(
+        return DayPriceSummary(
             average=rounded(fmean(period.price for period in periods)),
             lowest=min(periods, key=lambda period: period.price),
             highest=max(periods, key=lambda period: period.price),
         )
 
     @cached_property
-    def _today_whole(self) -> Sequence[Period]:
+    def _level_periods_today(self) -> Sequence[Period]:
         """Today's periods for price levels and ranks, or an empty sequence if one of them has no price."""
-        periods = self.levels.between(self.today.start, self.today.end)
-        return periods if is_whole(self.today, periods) else ()
+        periods = self.level_prices.periods_between(self.today.start, self.today.end)
+        return periods if is_day_covered(self.today, periods) else ()
 
 
 # The functions below convert periods to the formats of other programs. All prices are in EUR/kWh.
 
 
-def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def nord_pool_rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of prices in the Nord Pool integration's format, which evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.
@@ -244,12 +246,12 @@ def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
-def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def haeo_points(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of prices for the energy optimizer HAEO. Each price is valid until the time of the next price."""
-    return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
+    return [{"time": tallinn_time(period.start).isoformat(), "value": period.price} for period in periods]
 
 
-def mapping(periods: Iterable[Period]) -> dict[str, float]:
+def emhass_mapping(periods: Iterable[Period]) -> dict[str, float]:
     """Return the prices in the form that EMHASS reads: a mapping from the start of each period to its price.
 
     The starts are in UTC, because EMHASS can't read mappings that contain both summer and winter time.
@@ -257,7 +259,7 @@ def mapping(periods: Iterable[Period]) -> dict[str, float]:
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 
-def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def forecast_bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of the periods with p10, p50 and p90 of their prices.
 
     The fields `time` and `value` are for programs that can't read percentiles.

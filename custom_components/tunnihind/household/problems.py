@@ -6,7 +6,7 @@ from typing import Final
 
 from ..prices.days import Day, instant_of
 from ..prices.timeline import HOUR_S
-from ..server.polling import Contact, Problem
+from ..server.polling import Problem, ServerContact
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
@@ -19,13 +19,13 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 # 15:30.
 _PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check has the same limit.
-FORECAST_LIFE_S: Final = 3 * HOUR_S
+MAX_FORECAST_AGE_S: Final = 3 * HOUR_S
 # If the clocks of the server and of Home Assistant differ by at most an hour, the sensors show the prices of a
 # neighbouring hour at worst.
-_CLOCK_OFF_S: Final = HOUR_S
+_MAX_CLOCK_DIFFERENCE_S: Final = HOUR_S
 
 
-def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
+def problems(prices: PricesNow, contact: ServerContact) -> list[Problem]:
     """Return the present problems.
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
@@ -38,11 +38,11 @@ def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
         found = list(_data_problems(prices, contact))
     if prices.unknown_parts:
         found.append(Problem.RATE_MISSING)
-    return found if prices.current else [*found, Problem.NO_PRICE]
+    return found if prices.current_period else [*found, Problem.NO_PRICE]
 
 
-def _data_problems(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
-    if abs(contact.clock_ahead_s) > _CLOCK_OFF_S:
+def _data_problems(prices: PricesNow, contact: ServerContact) -> Iterator[Problem]:
+    if abs(contact.clock_ahead_s) > _MAX_CLOCK_DIFFERENCE_S:
         yield Problem.SERVER_CLOCK
     if _prices_are_late(prices):
         yield Problem.PRICES_LATE
@@ -57,10 +57,10 @@ def _data_problems(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
 
 
 def _prices_are_late(prices: PricesNow) -> bool:
-    return (prices.timeline.settled_until or 0) < _published_day(prices).end
+    return (prices.timeline.settled_until or 0) < _newest_published_day(prices).end
 
 
-def _published_day(prices: PricesNow) -> Day:
+def _newest_published_day(prices: PricesNow) -> Day:
     """Return the newest day whose prices should be published by now."""
     return prices.tomorrow if prices.now >= instant_of(prices.today.date, _PUBLISHED_BY) else prices.today
 
@@ -76,4 +76,4 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
     """Return whether the forecast is too old according to the server's clock. If there is no forecast, return False."""
     made_at = prices.answer.made_at
-    return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S
+    return made_at is not None and prices.now + clock_ahead_s - made_at > MAX_FORECAST_AGE_S

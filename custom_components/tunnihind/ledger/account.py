@@ -7,22 +7,22 @@ from typing import Any, Final, Self
 
 from mashumaro.codecs import BasicDecoder
 
-from ..plans.outcome import Decision, NoWindow, Outcome, Reason
+from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
 from ..plans.saving import Saving, saving_of
 from ..plans.settings import PlanSettings
-from ..plans.solver import first_quarter
+from ..plans.solver import round_up_to_quarter
 from ..plans.spans import Span
 from ..prices.timeline import HOUR_S, Timeline
-from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
+from .started_window import StartedWindow, Total, begun_pieces, totals_by_day
 
 # For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
-_CORRECTED_S: Final = 48 * HOUR_S
+_CORRECTABLE_S: Final = 48 * HOUR_S
 # A clock that was set back by at most 12 hours counts as wrong: a computer without a battery for its clock starts with
 # an old time, until the network sends the right time.
-_CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
+_MAX_CLOCK_ERROR_S: Final = 12 * HOUR_S
 # From fourteen days after a window's end on, the window's figures no longer change, even if prices are missing.
-_GIVEN_UP_S: Final = 14 * 24 * HOUR_S
+_GIVE_UP_AFTER_S: Final = 14 * 24 * HOUR_S
 # The number of newest days that have totals of their own. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
@@ -42,7 +42,7 @@ class LastWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenSpan:
     """A plan's present span, and the saving that is expected in this span.
 
     `at_once` is the earliest time at which a window in the span could have started, in UTC seconds. `expected` is the
@@ -66,21 +66,21 @@ class Account:
     def __init__(self, since: int) -> None:
         self.since = since
         self._ready_since: int | None = None
-        self._opened: _Opened | None = None
-        self._runs: list[StartedWindow] = []
+        self._present_span: _OpenSpan | None = None
+        self._windows: list[StartedWindow] = []
         self._closed_until = 0
         self._ran_until = 0
-        self._days: dict[date, Total] = {}
-        self._before = Total()
+        self._totals_by_day: dict[date, Total] = {}
+        self._earlier_total = Total()
         self._last_closed: LastWindow | None = None
-        self._worked_out: dict[int, tuple[object, dict[date, Total]]] = {}
+        self._computed_totals: dict[int, tuple[object, dict[date, Total]]] = {}
         self._now = since
 
     @property
     def total(self) -> Total:
         """The energy, costs and savings of all windows since the account was opened."""
-        parts = [self._days, *(found for _, found in self._worked_out.values())]
-        return sum((total for part in parts for total in part.values()), start=self._before)
+        parts = [self._totals_by_day, *(found for _, found in self._computed_totals.values())]
+        return sum((total for part in parts for total in part.values()), start=self._earlier_total)
 
     def total_of(self, days: Iterable[date]) -> Total:
         """Return the energy, costs and savings of all windows on `days`.
@@ -88,19 +88,19 @@ class Account:
         Each day must be in this month or the month before.
         """
         wanted = set(days)
-        parts = [self._days, *(found for _, found in self._worked_out.values())]
+        parts = [self._totals_by_day, *(found for _, found in self._computed_totals.values())]
         return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
 
     @property
     def last_window(self) -> LastWindow | None:
         """The newest finished window whose cost and savings are known at least in part, or None if there is none."""
         closed = self._last_closed
-        for run in reversed(self._runs):
-            if closed is not None and run.start < closed.start:
+        for started in reversed(self._windows):
+            if closed is not None and started.start < closed.start:
                 break
-            total = sum(self._days_of(run).values(), start=Total())
-            if run.end <= self._now and total.even.kwh:
-                return LastWindow(run.start, run.end, total, run.expected, run.expected_at_start)
+            total = sum(self._totals_of(started).values(), start=Total())
+            if started.end <= self._now and total.at_one_kw.kwh:
+                return LastWindow(started.start, started.end, total, started.expected, started.expected_at_start)
         return closed
 
     @property
@@ -109,50 +109,55 @@ class Account:
 
         If no price is needed, the value is None.
         """
-        opened = [self._opened.at_once] if self._opened else []
-        return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
+        opened = [self._present_span.at_once] if self._present_span else []
+        return min([*opened, *(started.time_of_needed_prices[0] for started in self._windows)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
         """Update the account with the plan's decision at `now` (UTC seconds)."""
-        if self._ran_until - now > _CLOCK_IN_DOUBT_S:
+        if self._ran_until - now > _MAX_CLOCK_ERROR_S:
             self._ran_until = 0
         # If the clock was set back by at most 12 hours, no running time counts until the clock reaches `_ran_until`.
         seen = self._now = max(now, self._ran_until)
-        self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
-        if self._runs:
-            self._ran_until = max(self._ran_until, min(seen, self._runs[-1].end))
-        self._work_out(prices, seen)
-        self._close(prices, seen)
+        self._follow_outcome(settings, outcome, timeline, seen, is_clock_set_back=now < seen)
+        if self._windows:
+            self._ran_until = max(self._ran_until, min(seen, self._windows[-1].end))
+        self._compute_totals(prices, seen)
+        self._close_windows(prices, seen)
 
-    def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
+    def unread_slices(self, until: int) -> dict[str, list[tuple[int, int]]]:
         """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
-        for run in self._runs:
-            if run.meter and (slices := run.unread(until)):
-                unread.setdefault(run.meter, []).extend(slices)
+        for started in self._windows:
+            if started.meter and (slices := started.unread_slices(until)):
+                unread.setdefault(started.meter, []).extend(slices)
         return unread
 
-    def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
+    def add_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
         """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
-        self._runs = [
+        self._windows = [
             replace(
-                run,
-                readings={**run.readings, **{one: readings[one] for one in run.unread(run.end) if one in readings}},
+                started,
+                readings={
+                    **started.readings,
+                    **{one: readings[one] for one in started.unread_slices(started.end) if one in readings},
+                },
             )
-            if run.meter == meter
-            else run
-            for run in self._runs
+            if started.meter == meter
+            else started
+            for started in self._windows
         ]
 
-    def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
+    def hours_without_price(self, prices: SettledPrices, now: int) -> set[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return {
             hour
-            for run in self._runs
-            if run.end <= now
-            for hour in prices.missing_hours(run.prices_needed[0], min(run.prices_needed[1], now))
+            for started in self._windows
+            if started.end <= now
+            for hour in prices.hours_without_price(
+                started.time_of_needed_prices[0], min(started.time_of_needed_prices[1], now)
+            )
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -160,12 +165,12 @@ class Account:
         return {
             "since": self.since,
             "ready_since": self._ready_since,
-            "opened": asdict(self._opened) if self._opened else None,
-            "runs": [run.as_dict() for run in self._runs],
+            "opened": asdict(self._present_span) if self._present_span else None,
+            "runs": [started.as_dict() for started in self._windows],
             "closed_until": self._closed_until,
             "ran_until": self._ran_until,
-            "days": {day.isoformat(): total.as_list() for day, total in self._days.items()},
-            "before": self._before.as_list(),
+            "days": {day.isoformat(): total.as_list() for day, total in self._totals_by_day.items()},
+            "before": self._earlier_total.as_list(),
             "last": asdict(self._last_closed) if self._last_closed else None,
         }
 
@@ -177,42 +182,49 @@ class Account:
         """
         account = cls(int(kept["since"]))
         account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
-        account._opened = _OPENED.decode(kept["opened"])
-        account._runs = [StartedWindow.from_dict(run) for run in kept["runs"]]
+        account._present_span = _OPEN_SPAN_DECODER.decode(kept["opened"])
+        account._windows = [StartedWindow.from_dict(started) for started in kept["runs"]]
         account._closed_until = int(kept["closed_until"])
         account._ran_until = int(kept["ran_until"])
-        account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
-        account._before = Total.from_list(kept["before"])
-        account._last_closed = _LAST.decode(kept["last"])
+        account._totals_by_day = {
+            date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()
+        }
+        account._earlier_total = Total.from_list(kept["before"])
+        account._last_closed = _LAST_WINDOW_DECODER.decode(kept["last"])
         return account
 
-    def _follow(
-        self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
+    def _follow_outcome(
+        self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_clock_set_back: bool
     ) -> None:
         """Update the account's windows and its present span according to the plan's decision."""
-        window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
-        self._end_dropped(window, now)
-        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
-        if settings.kind.is_dear or is_switched_off:
-            self._ready_since = self._opened = None
+        window = outcome if isinstance(outcome, Window) and outcome.locked else outcome.last_run
+        self._end_dropped_windows(window, now)
+        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF
+        if settings.kind.looks_for_high_prices or is_switched_off:
+            self._ready_since = self._present_span = None
         else:
             self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
-        if window is not None and self._runs and self._runs[-1].start == window.start:
+        if window is not None and self._windows and self._windows[-1].start == window.start:
             needed = settings.energy_kwh if window is outcome else None
-            self._runs[-1] = self._runs[-1].following(window.pieces, needed, now)
+            self._windows[-1] = self._windows[-1].with_decided_pieces(window.pieces, needed, now)
             self._note_ran_until(min(now, window.end))
             if window is outcome:
                 return
-        if is_set_back or self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
+        if (
+            is_clock_set_back
+            or self._ready_since is None
+            or not isinstance(outcome, Window)
+            or now < outcome.span.opens
+        ):
             return
-        opened = self._open_span(outcome, self._ready_since, timeline)
-        newest = self._runs[-1].start if self._runs else self._closed_until - 1
+        opened = self._open_or_keep_span(outcome, self._ready_since, timeline)
+        newest = self._windows[-1].start if self._windows else self._closed_until - 1
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
-            self._opened = None
-            self._runs.append(
+            self._present_span = None
+            self._windows.append(
                 StartedWindow(
                     window=(outcome.start, outcome.end),
-                    pieces=begun(outcome.pieces, now),
+                    pieces=begun_pieces(outcome.pieces, now),
                     at_once=min(opened.at_once, outcome.start),
                     expected=opened.expected,
                     expected_at_start=saving_of(timeline, outcome.pieces, opened.at_once),
@@ -227,62 +239,68 @@ class Account:
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
-    def _end_dropped(self, window: Decision | None, now: int) -> None:
+    def _end_dropped_windows(self, window: Window | None, now: int) -> None:
         """End the running windows that are no longer in the plan's decision.
 
         A running window may disappear from the decision if an action requests a new window or the clock is set back.
         """
-        ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
+        ahead = [
+            started
+            for started in self._windows
+            if started.end > now and (window is None or started.start != window.start)
+        ]
         if ahead:
-            kept = [run.until(now) if run in ahead else run for run in self._runs]
-            self._runs = [run for run in kept if run is not None]
-            self._ready_since, self._opened = now, None
+            kept = [started.cut_off(now) if started in ahead else started for started in self._windows]
+            self._windows = [started for started in kept if started is not None]
+            self._ready_since, self._present_span = now, None
 
-    def _open_span(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
+    def _open_or_keep_span(self, window: Window, ready_since: int, timeline: Timeline) -> _OpenSpan:
         """Return the plan's present span with the expected saving.
 
         While the span and the plan's duration stay the same, the first expected saving is kept.
         """
-        opened = self._opened
-        if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
-            at_once = first_quarter(max(decision.span.opens, ready_since))
-            expected = saving_of(timeline, decision.pieces, at_once)
-            self._opened = opened = _Opened(decision.span, at_once, expected, decision.asked_s)
+        opened = self._present_span
+        if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
+            at_once = round_up_to_quarter(max(window.span.opens, ready_since))
+            expected = saving_of(timeline, window.pieces, at_once)
+            self._present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
         return opened
 
-    def _work_out(self, prices: SettledPrices, now: int) -> None:
+    def _compute_totals(self, prices: SettledPrices, now: int) -> None:
         """Compute a window's costs and savings again if the window, its running time or any price has changed."""
-        known = self._worked_out
-        self._worked_out = {}
-        for run in self._runs:
-            seen = (prices.version, run, min(now, run.end))
-            before = known.get(run.start)
-            self._worked_out[run.start] = (
-                before if before and before[0] == seen else (seen, amounts_by_day(run, prices, now))
+        known = self._computed_totals
+        self._computed_totals = {}
+        for started in self._windows:
+            seen = (prices.version, started, min(now, started.end))
+            before = known.get(started.start)
+            self._computed_totals[started.start] = (
+                before if before and before[0] == seen else (seen, totals_by_day(started, prices, now))
             )
 
-    def _close(self, prices: SettledPrices, now: int) -> None:
+    def _close_windows(self, prices: SettledPrices, now: int) -> None:
         """Add each window that no longer changes to the totals of its days, and merge the totals of the oldest days."""
-        for run in list(self._runs):
-            age_s = now - run.end
-            complete = not prices.missing_hours(*run.prices_needed)
-            if age_s < _CORRECTED_S or (age_s < _GIVEN_UP_S and not complete):
+        for started in list(self._windows):
+            age_s = now - started.end
+            complete = not prices.hours_without_price(*started.time_of_needed_prices)
+            if age_s < _CORRECTABLE_S or (age_s < _GIVE_UP_AFTER_S and not complete):
                 continue
-            found = self._days_of(run)
+            found = self._totals_of(started)
             total = sum(found.values(), start=Total())
-            if total.even.kwh and (self._last_closed is None or self._last_closed.start < run.start):
-                self._last_closed = LastWindow(run.start, run.end, total, run.expected, run.expected_at_start)
+            if total.at_one_kw.kwh and (self._last_closed is None or self._last_closed.start < started.start):
+                self._last_closed = LastWindow(
+                    started.start, started.end, total, started.expected, started.expected_at_start
+                )
             for day, part in found.items():
-                self._days[day] = self._days.get(day, Total()) + part
-            self._closed_until = max(self._closed_until, run.end)
-            self._runs.remove(run)
-            del self._worked_out[run.start]
-        for day in sorted(self._days)[:-_DAYS_KEPT]:
-            self._before += self._days.pop(day)
+                self._totals_by_day[day] = self._totals_by_day.get(day, Total()) + part
+            self._closed_until = max(self._closed_until, started.end)
+            self._windows.remove(started)
+            del self._computed_totals[started.start]
+        for day in sorted(self._totals_by_day)[:-_DAYS_KEPT]:
+            self._earlier_total += self._totals_by_day.pop(day)
 
-    def _days_of(self, run: StartedWindow) -> dict[date, Total]:
-        return self._worked_out[run.start][1] if run.start in self._worked_out else {}
+    def _totals_of(self, started: StartedWindow) -> dict[date, Total]:
+        return self._computed_totals[started.start][1] if started.start in self._computed_totals else {}
 
 
-_OPENED: Final[BasicDecoder[_Opened | None]] = BasicDecoder(_Opened | None)
-_LAST: Final[BasicDecoder[LastWindow | None]] = BasicDecoder(LastWindow | None)
+_OPEN_SPAN_DECODER: Final[BasicDecoder[_OpenSpan | None]] = BasicDecoder(_OpenSpan | None)
+_LAST_WINDOW_DECODER: Final[BasicDecoder[LastWindow | None]] = BasicDecoder(LastWindow | None)

@@ -21,7 +21,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 from ..const import LOGGER
 from ..errors import TunnihindError
 from ..past.paid_prices import FIVE_MIN_S, PaidPrices, split_left_out
-from ..past.recorder import meter_rows, records
+from ..past.recorder import has_recorder, meter_readings
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
@@ -29,16 +29,16 @@ from .ledger import Ledger
 
 # If a power meter has no readings for up to an hour, for example during a restart, the gap is filled with the mean of
 # the readings before and after the gap.
-_LONGEST_HOLE_S: Final = HOUR_S
+_LONGEST_GAP_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because a home's grid connection doesn't allow so much power. The first
 # reading after the replacement of a meter may be much too high.
 _MAX_KW: Final = 100.0
 # Readings are fetched for 24 hours before and after the slices that lack one, because a meter may be silent for hours.
-_SILENT_S: Final = 24 * HOUR_S
+_FETCH_MARGIN_S: Final = 24 * HOUR_S
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class EnergyStretch:
     """The energy in kWh from `start` to `end` (UTC seconds), assumed to be spread evenly over this time."""
 
     start: int
@@ -51,41 +51,41 @@ class Stretch:
         return self.kwh <= _MAX_KW * (self.end - self.start) / HOUR_S
 
 
-def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
+def energy_from_counter(sums: Mapping[int, float]) -> list[EnergyStretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
-    are missing, one `Stretch` covers the whole gap. If the total falls between two readings, the energy counts as 0.
-    Implausibly large amounts of energy are left out.
+    are missing, one `EnergyStretch` covers the whole gap. If a reading is lower than the reading before, the energy
+    between them is 0. Implausibly large amounts of energy are left out.
     """
     rows = sorted(sums.items())
     stretches = (
-        Stretch(before + FIVE_MIN_S, start + FIVE_MIN_S, max(total - total_before, 0.0))
+        EnergyStretch(before + FIVE_MIN_S, start + FIVE_MIN_S, max(total - total_before, 0.0))
         for (before, total_before), (start, total) in pairwise(rows)
     )
     return [stretch for stretch in stretches if stretch.is_plausible]
 
 
-def of_power(means: Mapping[int, float]) -> list[Stretch]:
+def energy_from_power(means: Mapping[int, float]) -> list[EnergyStretch]:
     """Return the energy that a device used, computed from the device's mean power.
 
     `means` maps the start of each five-minute period to the device's mean power in kW. Negative power counts as 0.
     Implausibly high power is ignored. Gaps of at most an hour are filled.
     """
     measured = [
-        Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
+        EnergyStretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
         for start, kilowatts in sorted(means.items())
     ]
     stretches = [stretch for stretch in measured if stretch.is_plausible]
     holes = (
-        Stretch(before.end, after.start, (before.kwh + after.kwh) / 2 * (after.start - before.end) / FIVE_MIN_S)
+        EnergyStretch(before.end, after.start, (before.kwh + after.kwh) / 2 * (after.start - before.end) / FIVE_MIN_S)
         for before, after in pairwise(stretches)
-        if 0 < after.start - before.end <= _LONGEST_HOLE_S
+        if 0 < after.start - before.end <= _LONGEST_GAP_S
     )
     return sorted([*stretches, *holes], key=lambda stretch: stretch.start)
 
 
-def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
+def energy_by_slice(stretches: Sequence[EnergyStretch], slices: Iterable[Piece]) -> dict[Piece, float]:
     """Return the energy in kWh of each slice in `slices` that `stretches` cover completely.
 
     `stretches` must be in chronological order and must not overlap.
@@ -105,7 +105,7 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
     return found
 
 
-class Completion:
+class LedgerCompletion:
     """Adds missing readings and prices to the ledger in the background.
 
     When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger. `paid_prices`
@@ -130,10 +130,12 @@ class Completion:
         self._last_quarter: int | None = None
         self._last_hour: int | None = None
         self._task: asyncio.Task[None] | None = None
-        entry.async_on_unload(hass.bus.async_listen(EVENT_RECORDER_5MIN_STATISTICS_GENERATED, self._async_look_again))
+        entry.async_on_unload(
+            hass.bus.async_listen(EVENT_RECORDER_5MIN_STATISTICS_GENERATED, self._async_look_for_missing_readings)
+        )
 
     @callback
-    def async_look(self, now: int) -> None:
+    def async_look_for_missing_data(self, now: int) -> None:
         """Once in each quarter of an hour, look for missing readings and prices as of `now` (UTC seconds).
 
         Missing prices are requested at most once in each hour.
@@ -141,56 +143,58 @@ class Completion:
         if now // QUARTER_S == self._last_quarter:
             return
         self._last_quarter = now // QUARTER_S
-        if self._ledger().unread(now) or self._ledger().missing_hours(now):
-            self._async_start(now)
+        if self._ledger().unread_slices(now) or self._ledger().hours_without_price(now):
+            self._async_start_task(now)
 
     @callback
-    def _async_look_again(self, _: Event) -> None:
+    def _async_look_for_missing_readings(self, _: Event) -> None:
         """Look for missing meter readings again, because the recorder has new statistics."""
         now = self._clock.now()
-        if self._ledger().unread(now):
-            self._async_start(now)
+        if self._ledger().unread_slices(now):
+            self._async_start_task(now)
 
     @callback
-    def _async_start(self, now: int) -> None:
+    def _async_start_task(self, now: int) -> None:
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
-                self._hass, self._async_complete(now), f"{self._entry.title} past windows"
+                self._hass, self._async_complete_ledger(now), f"{self._entry.title} past windows"
             )
 
-    async def _async_complete(self, now: int) -> None:
-        came = await self._async_read_meters(now)
+    async def _async_complete_ledger(self, now: int) -> None:
+        has_new = await self._async_read_meters(now)
         if now // HOUR_S != self._last_hour:
             self._last_hour = now // HOUR_S
-            came |= await self._async_fetch_prices(now)
-        if came:
+            has_new |= await self._async_fetch_prices(now)
+        if has_new:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
         """Read missing meter readings from the meters' statistics, and return whether any were found."""
-        if not records(self._hass):
+        if not has_recorder(self._hass):
             return False
-        ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
-        for meter, slices in ledger.unread(now).items():
+        ledger, has_new, ahead_s = self._ledger(), False, self._clock.ahead_s
+        for meter, slices in ledger.unread_slices(now).items():
             at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in slices}
             since, until = min(start for start, _ in at_home), max(end for _, end in at_home)
-            sums, means = await meter_rows(self._hass, meter, since - _SILENT_S - FIVE_MIN_S, until + _SILENT_S)
-            stretches = of_counter(sums) if sums else of_power(means)
-            readings = {at_home[one]: kwh for one, kwh in energy_in(stretches, at_home).items()}
-            ledger.note_readings(meter, readings)
-            came |= bool(readings)
-        return came
+            sums, means = await meter_readings(
+                self._hass, meter, since - _FETCH_MARGIN_S - FIVE_MIN_S, until + _FETCH_MARGIN_S
+            )
+            stretches = energy_from_counter(sums) if sums else energy_from_power(means)
+            readings = {at_home[one]: kwh for one, kwh in energy_by_slice(stretches, at_home).items()}
+            ledger.add_readings(meter, readings)
+            has_new |= bool(readings)
+        return has_new
 
     async def _async_fetch_prices(self, now: int) -> bool:
         """Fetch the missing prices of past windows from the server, and return whether the server sent any."""
         ledger = self._ledger()
-        hours = ledger.missing_hours(now)
+        hours = ledger.hours_without_price(now)
         if not hours:
             return False
         try:
-            prices, _ = split_left_out(await self._paid_prices().of(hours))
+            prices, _ = split_left_out(await self._paid_prices().prices_of(hours))
         except TunnihindError as error:
             LOGGER.debug("the server did not send prices of past windows: %s", error)
             return False
-        ledger.note_prices({hour: price.quarters for hour, price in prices.items()})
+        ledger.add_prices({hour: price.quarters for hour, price in prices.items()})
         return bool(prices)

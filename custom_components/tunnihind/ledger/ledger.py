@@ -7,7 +7,7 @@ from ..plans.outcome import Outcome
 from ..plans.settings import PlanSettings
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, Timeline
-from ..storage import part_of, parts_of_plans
+from ..storage import read_field, read_plan_values
 from .account import Account
 from .settled_prices import SettledPrices
 
@@ -34,18 +34,18 @@ class Ledger:
 
         A plan without an account gets one. The settled prices of `timeline` are added to the ledger.
         """
-        self._prices.note(timeline)
+        self._prices.add_timeline(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
             account.update(settings[plan], outcome, timeline, self._prices, now)
         needed = [since for one in self._accounts.values() if (since := one.prices_needed_since) is not None]
         self._prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
 
-    def keep_only(self, plans: Collection[str]) -> None:
+    def keep_only_plans(self, plans: Collection[str]) -> None:
         """Forget the accounts of all plans that are not in `plans`."""
         self._accounts = {plan: account for plan, account in self._accounts.items() if plan in plans}
 
-    def forget(self) -> None:
+    def forget_all(self) -> None:
         """Forget all accounts and all prices."""
         self._accounts = {}
         self.forget_prices()
@@ -54,31 +54,31 @@ class Ledger:
         """Forget all prices, so that the prices of past windows are fetched from the present server."""
         self._prices = SettledPrices()
 
-    def unread(self, until: int) -> dict[str, list[Piece]]:
+    def unread_slices(self, until: int) -> dict[str, list[Piece]]:
         """Return the slices up to `until` (UTC seconds) that lack a meter reading, keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
-            for meter, slices in account.unread(until).items():
+            for meter, slices in account.unread_slices(until).items():
                 unread.setdefault(meter, []).extend(slices)
         return unread
 
-    def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
+    def add_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
         """Add `readings`, which maps slices of windows to the kWh that `meter` measured."""
         for account in self._accounts.values():
-            account.note_readings(meter, readings)
+            account.add_readings(meter, readings)
 
-    def missing_hours(self, now: int) -> list[int]:
+    def hours_without_price(self, now: int) -> list[int]:
         """Return the starts of all hours before `now` (UTC seconds) for which finished windows lack a price."""
         return sorted(
-            {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
+            {hour for account in self._accounts.values() for hour in account.hours_without_price(self._prices, now)}
         )
 
-    def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
+    def add_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
         """Add settled prices in EUR/kWh to the ledger.
 
         `hours` maps the start of each hour to the prices of its four quarters.
         """
-        self._prices.note_hours(hours)
+        self._prices.add_hours(hours)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger in a form that JSON can store."""
@@ -93,5 +93,5 @@ class Ledger:
 
         If an account or the prices can't be read, the ledger starts without them.
         """
-        accounts = parts_of_plans(kept, "plans", Account.from_dict)
-        return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))
+        accounts = read_plan_values(kept, "plans", Account.from_dict)
+        return cls(accounts, read_field(kept, "prices", SettledPrices.from_dict))

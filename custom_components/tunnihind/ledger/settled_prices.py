@@ -15,24 +15,24 @@ class SettledPrices:
 
     def __init__(self, prices: Mapping[int, float] | None = None) -> None:
         self._prices: dict[int, float] = dict(prices or {})
-        self._seen: Timeline | None = None
+        self._last_timeline: Timeline | None = None
         self.version = 0
 
-    def note(self, timeline: Timeline) -> None:
+    def add_timeline(self, timeline: Timeline) -> None:
         """Add the settled prices of a timeline. A corrected price replaces the old price."""
-        if timeline is self._seen:
+        if timeline is self._last_timeline:
             return
-        self._seen = timeline
-        self._put(
+        self._last_timeline = timeline
+        self._set_prices(
             (quarter, period.price)
             for period in timeline.periods
             if period.settled
             for quarter in range(period.start, period.end, QUARTER_S)
         )
 
-    def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
+    def add_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
         """Add the prices of whole hours. `hours` maps the start of each hour to the prices of its four quarters."""
-        self._put(
+        self._set_prices(
             (hour + index * QUARTER_S, price)
             for hour, quarters in hours.items()
             for index, price in enumerate(quarters)
@@ -48,7 +48,7 @@ class SettledPrices:
             total += price * (min(quarter + QUARTER_S, end) - max(quarter, start))
         return total / (end - start)
 
-    def missing_hours(self, start: int, end: int) -> set[int]:
+    def hours_without_price(self, start: int, end: int) -> set[int]:
         """Return the start of each hour that has an unknown price in [start, end)."""
         return {
             quarter - quarter % HOUR_S
@@ -79,7 +79,7 @@ class SettledPrices:
         since = int(kept["since"])
         return cls({since + index * QUARTER_S: float(price) for index, price in quarters if price is not None})
 
-    def _put(self, prices: Iterable[tuple[int, float]]) -> None:
+    def _set_prices(self, prices: Iterable[tuple[int, float]]) -> None:
         for quarter, price in prices:
             if self._prices.get(quarter) != price:
                 self._prices[quarter] = price

@@ -12,24 +12,24 @@ from typing import Final
 
 from ..const import LOGGER
 from ..errors import CannotConnect
-from ..prices.days import local
+from ..prices.days import tallinn_time
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
 # The API has no prices before this day.
-EARLIEST: Final = date(2021, 1, 1)
+EARLIEST_DAY: Final = date(2021, 1, 1)
 _ATTEMPTS: Final = 5
 _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
-_FIVES: Final = HOUR_S // FIVE_MIN_S
+_READINGS_PER_HOUR: Final = HOUR_S // FIVE_MIN_S
 _READINGS_PER_QUARTER: Final = 3
 # Costs and sums in EUR are rounded to 6 decimals, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # An hour's energy and the sum of its five-minute readings may differ by this many kWh, or by this fraction of the
 # energy.
-_SAME_KWH: Final = 1e-6
+_KWH_TOLERANCE: Final = 1e-6
 
 
 class LeftOutReason(StrEnum):
@@ -38,7 +38,7 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for the hour or for one of its quarters."""
     NO_RATE = "no_rate"
-    """`rates.json` lacks a rate for the hour's date, or the date is before the household's first row of fees."""
+    """A needed rate is missing in `rates.json`, or the hour is before the household's first row of fees."""
     NO_READING = "no_reading"
     """The energy statistic has no reading for the hour."""
 
@@ -47,7 +47,7 @@ class LeftOutReason(StrEnum):
 class LeftOutHour:
     """Takes the place of an unknown price or cost, and gives the reason.
 
-    `parts` lists the parts of the price for which `rates.json` has no rate.
+    `parts` lists the parts of the price whose rate for the hour is missing in `rates.json`.
     """
 
     reason: LeftOutReason
@@ -66,14 +66,15 @@ class HourPrice:
 
     @property
     def mean(self) -> float:
-        """The mean of the four quarters' prices."""
+        """The mean of the four quarters' prices, rounded to 4 decimals."""
         return rounded(fmean(self.quarters))
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOutHour:
     """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why there is no price.
 
-    `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long.
+    `settled` maps the starts of periods (UTC seconds) to their settled market prices in EUR/MWh. Each period is
+    `step_s` seconds long.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -81,26 +82,26 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
             return NO_PRICE
         price = tariff.known_price(settled[start], start)
         if price is None:
-            return _without_rate(start, tariff)
+            return _hour_without_rate(start, tariff)
         prices.append(price)
     return HourPrice(tuple(prices) * (_QUARTERS // len(prices)))
 
 
-def _without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
+def _hour_without_rate(instant: int, tariff: Tariff) -> LeftOutHour:
     return LeftOutHour(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
-def left_out_spans(reasons: Mapping[int, LeftOutHour]) -> list[tuple[int, int, LeftOutHour]]:
+def left_out_ranges(reasons: Mapping[int, LeftOutHour]) -> list[tuple[int, int, LeftOutHour]]:
     """Return the left-out hours as ranges of time [start, end) in UTC seconds, each with its reason.
 
     Neighbouring hours with the same reason and the same parts form one range.
     """
-    spans: list[tuple[int, int, LeftOutHour]] = []
+    ranges: list[tuple[int, int, LeftOutHour]] = []
     for hour in sorted(reasons):
-        goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
-        start = spans.pop()[0] if goes_on else hour
-        spans.append((start, hour + HOUR_S, reasons[hour]))
-    return spans
+        is_same_reason = ranges and ranges[-1][1:] == (hour, reasons[hour])
+        start = ranges.pop()[0] if is_same_reason else hour
+        ranges.append((start, hour + HOUR_S, reasons[hour]))
+    return ranges
 
 
 def split_left_out[Value](
@@ -122,7 +123,7 @@ def hours_between(start: int, end: int) -> Iterable[int]:
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
 
-type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
+type MonthFetcher = Callable[[date], Awaitable[dict[int, float]]]
 """Returns the settled prices (EUR/MWh) of the month that begins on a given day, keyed by the start of their period."""
 
 
@@ -131,48 +132,48 @@ class PaidPrices:
     """Computes past prices of a household. `step_s` is the length of a billing period in seconds."""
 
     step_s: int
-    settled_in: SettledIn
+    fetch_month: MonthFetcher
     tariff: Tariff
 
-    async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
+    async def prices_of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
         """Return the price of each hour, or the reason why the price is unknown.
 
         `hours` are the starts of the hours in UTC seconds, in chronological order. If all given hours of a month lack a
         rate, the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
-        for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
+        for month, of_month in groupby(hours, key=lambda hour: tallinn_time(hour).date().replace(day=1)):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 
     async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOutHour]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
-            return {hour: _without_rate(hour, self.tariff) for hour in hours}
-        settled = await self._settled_in(month)
+            return {hour: _hour_without_rate(hour, self.tariff) for hour in hours}
+        settled = await self._fetch_month_patiently(month)
         LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
-    async def _settled_in(self, month: date) -> dict[int, float]:
+    async def _fetch_month_patiently(self, month: date) -> dict[int, float]:
         """Request a month's settled prices.
 
         If the server requests a pause, retry up to four times, each time after this pause (at most 30 s).
         """
         for _ in range(_ATTEMPTS - 1):
             try:
-                return await self.settled_in(month)
+                return await self.fetch_month(month)
             except CannotConnect as error:
                 if error.retry_after is None:
                     raise
                 await asyncio.sleep(min(error.retry_after, _LONGEST_WAIT_S))
-        return await self.settled_in(month)
+        return await self.fetch_month(month)
 
 
 @dataclass(frozen=True, slots=True)
-class SumRow:
+class CostRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour, or None if the hour no longer has a rate or a meter reading. `total` is the sum of
-    the costs of this hour and all earlier hours.
+    `cost` is the cost of one hour, or None if the hour now has no rate or no meter reading. `total` is the sum of the
+    costs of this hour and all earlier hours.
     """
 
     cost: float | None
@@ -180,67 +181,73 @@ class SumRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Energy:
+class MeasuredEnergy:
     """The energy in kWh that an energy statistic counted.
 
-    `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each
-    five-minute reading (UTC seconds) to its energy.
+    `by_hour` maps the start of each hour (UTC seconds) to the energy of the hour. `by_five_minutes` maps the start of
+    each five-minute reading (UTC seconds) to its energy.
     """
 
-    hours: Mapping[int, float]
-    fives: Mapping[int, float]
+    by_hour: Mapping[int, float]
+    by_five_minutes: Mapping[int, float]
 
-    def quarters(self, hour: int) -> tuple[float, ...] | None:
+    def kwh_of_quarters(self, hour: int) -> tuple[float, ...] | None:
         """Return the kWh of each quarter of the hour that starts at `hour` (UTC seconds).
 
         If five-minute readings are missing or don't add up to the hour's energy, return None.
         """
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
-        fives = [self.fives[start] for start in starts if start in self.fives]
-        if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
+        kwh = [self.by_five_minutes[start] for start in starts if start in self.by_five_minutes]
+        if len(kwh) < _READINGS_PER_HOUR or not isclose(
+            sum(kwh), self.by_hour[hour], rel_tol=_KWH_TOLERANCE, abs_tol=_KWH_TOLERANCE
+        ):
             return None
-        return tuple(sum(quarter) for quarter in batched(fives, _READINGS_PER_QUARTER, strict=True))
+        return tuple(sum(quarter) for quarter in batched(kwh, _READINGS_PER_QUARTER, strict=True))
 
 
-def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOutHour]) -> dict[int, float | LeftOutHour]:
+def hourly_costs(
+    energy: MeasuredEnergy, prices: Mapping[int, HourPrice | LeftOutHour]
+) -> dict[int, float | LeftOutHour]:
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
     The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
     reading. The energy of each quarter is charged at the price of the quarter. If the energy of the quarters is
     unknown, the energy of the hour is charged at the mean price of the hour.
     """
-    if not energy.hours:
+    if not energy.by_hour:
         return {}
-    span = hours_between(min(energy.hours), max(energy.hours) + HOUR_S)
-    return {hour: _cost(hour, energy, prices[hour]) if hour in energy.hours else NO_READING for hour in span}
+    hours = hours_between(min(energy.by_hour), max(energy.by_hour) + HOUR_S)
+    return {hour: _hour_cost(hour, energy, prices[hour]) if hour in energy.by_hour else NO_READING for hour in hours}
 
 
-def _cost(hour: int, energy: Energy, price: HourPrice | LeftOutHour) -> float | LeftOutHour:
+def _hour_cost(hour: int, energy: MeasuredEnergy, price: HourPrice | LeftOutHour) -> float | LeftOutHour:
     if isinstance(price, LeftOutHour):
         return price
-    used = energy.quarters(hour)
+    used = energy.kwh_of_quarters(hour)
     if used is None:
-        return _rounded(energy.hours[hour] * price.mean)
+        return _rounded(energy.by_hour[hour] * price.mean)
     return _rounded(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.quarters, strict=True)))
 
 
-def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int) -> dict[int, SumRow]:
-    """Return the hourly rows of a cost statistic from `start` on, with the new costs in `found`.
+def cost_rows(
+    stored: Mapping[int, CostRow], found: Mapping[int, float | LeftOutHour], start: int
+) -> dict[int, CostRow]:
+    """Return the hourly rows of a cost statistic from `start` (UTC seconds) on, with the new costs in `found`.
 
     If the server has no market price for an hour, the hour's cost in `stored` is kept. If an hour has no rate or no
     reading, the hour's stored cost is removed. All running totals from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
-    rows: dict[int, SumRow] = {}
+    rows: dict[int, CostRow] = {}
     for hour, cost in _hours_with_cost(stored, found, start):
         total = _rounded(total + (cost or 0))
-        rows[hour] = SumRow(cost, total)
+        rows[hour] = CostRow(cost, total)
     return rows
 
 
 def _hours_with_cost(
-    stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOutHour], start: int
+    stored: Mapping[int, CostRow], found: Mapping[int, float | LeftOutHour], start: int
 ) -> Iterator[tuple[int, float | None]]:
     for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
         cost = found.get(hour, NO_READING)

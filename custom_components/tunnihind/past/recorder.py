@@ -1,9 +1,9 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic depends on the zone, the mode and the number of a config entry. A statistic is never shared
-between zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different numbers.
-If a household replaces a server with another server of the same zone and mode, the integration continues the old
-statistics.
+The id of a written statistic depends on the zone, the mode and the number of its config entry. A statistic is never
+shared between zones, or between live servers, demos and rehearsals. Entries of the same zone and mode have different
+numbers. If a household replaces a server with another server of the same zone and mode, the integration continues the
+old statistics.
 """
 
 import asyncio
@@ -29,15 +29,19 @@ from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
 from ..errors import Refusal
 from ..prices.zones import Zone, zone_of
 from ..server.answers import Mode
-from .paid_prices import Energy, HourPrice, SumRow
+from .paid_prices import CostRow, HourPrice, MeasuredEnergy
 
 _ENGLISH: Final = "en"
 # Rows are written in batches of at most this size, so that the recorder can write other data in between.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics. They are translated here, because Home Assistant doesn't translate such names.
-_PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
-_COST: Final = {
+_PRICE_STATISTIC_NAMES: Final = {
+    "en": "{title}: price paid",
+    "et": "{title}: makstud hind",
+    "ru": "{title}: уплаченная цена",
+}
+_COST_STATISTIC_NAMES: Final = {
     "en": "{title}: cost of {energy}",
     "et": "{title}: kulu, {energy}",
     "ru": "{title}: затраты, {energy}",
@@ -45,12 +49,14 @@ _COST: Final = {
 
 
 @callback
-def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
+def async_price_metadata(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
     """Return the metadata of the entry's price statistic."""
     return StatisticMetaData(
-        statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
+        statistic_id=_statistic_id("price_paid", *_async_id_parts(hass, entry, mode)),
         source=DOMAIN,
-        name=_PRICE_PAID.get(hass.config.language, _PRICE_PAID[_ENGLISH]).format(title=entry.title),
+        name=_PRICE_STATISTIC_NAMES.get(hass.config.language, _PRICE_STATISTIC_NAMES[_ENGLISH]).format(
+            title=entry.title
+        ),
         unit_of_measurement=EUR_PER_KWH,
         unit_class=None,
         mean_type=StatisticMeanType.ARITHMETIC,
@@ -59,7 +65,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 
 
 @callback
-def async_cost_statistic(
+def async_cost_metadata(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
     """Return the metadata of the entry's cost statistic for the energy statistic `energy_id`.
@@ -67,9 +73,11 @@ def async_cost_statistic(
     `energy` is the name of the energy statistic.
     """
     return StatisticMetaData(
-        statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
+        statistic_id=_statistic_id("cost", *_async_id_parts(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
-        name=_COST.get(hass.config.language, _COST[_ENGLISH]).format(title=entry.title, energy=energy),
+        name=_COST_STATISTIC_NAMES.get(hass.config.language, _COST_STATISTIC_NAMES[_ENGLISH]).format(
+            title=entry.title, energy=energy
+        ),
         unit_of_measurement=EUR,
         unit_class=None,
         mean_type=StatisticMeanType.NONE,
@@ -77,12 +85,12 @@ def async_cost_statistic(
     )
 
 
-def _id(*parts: str) -> str:
+def _statistic_id(*parts: str) -> str:
     return f"{DOMAIN}:{'_'.join(parts)}"
 
 
 @callback
-def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
+def _async_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
     The zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic in a mode, the
@@ -105,16 +113,16 @@ type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "s
 
 def check_recorder(hass: HomeAssistant) -> None:
     """If Home Assistant's recorder is not set up, raise Refusal."""
-    if not records(hass):
+    if not has_recorder(hass):
         raise Refusal("no_recorder")
 
 
-def records(hass: HomeAssistant) -> bool:
+def has_recorder(hass: HomeAssistant) -> bool:
     """Return whether Home Assistant's recorder is set up."""
     return RECORDER in hass.config.components
 
 
-async def meter_rows(
+async def meter_readings(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
@@ -127,23 +135,23 @@ async def meter_rows(
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
     unit = known[meter][1]["unit_of_measurement"] if meter in known else None
     if unit in EnergyConverter.VALID_UNITS:
-        return _column(await _rows(hass, meter, "5minute", {"sum"}, start, end), "sum"), {}
+        return _values(await _rows(hass, meter, "5minute", {"sum"}, start, end), "sum"), {}
     if unit in PowerConverter.VALID_UNITS:
-        return {}, _column(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean")
+        return {}, _values(await _rows(hass, meter, "5minute", {"mean"}, start, end), "mean")
     return {}, {}
 
 
-async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
+async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> MeasuredEnergy:
     """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
 
     If `by_quarter` is true, five-minute readings are included.
     """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
-    return Energy(_column(hours, "change"), _column(fives, "change"))
+    return MeasuredEnergy(_values(hours, "change"), _values(fives, "change"))
 
 
-async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
+async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
     `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist
@@ -161,27 +169,27 @@ async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> 
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return the stored mean, lowest and highest price of each hour."""
+    """Return the stored mean, lowest and highest price (EUR/kWh) of each hour, keyed by its start in UTC seconds."""
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 
 
-async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
+async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, CostRow]:
     """Return the stored cost and the stored running total of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
-    return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
+    return {hour: CostRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
 
 async def write_prices(
     hass: HomeAssistant, metadata: StatisticMetaData, prices: Mapping[int, HourPrice | None]
 ) -> None:
     """Write the price of each hour. If a price is None, remove the hour's stored price."""
-    await _write(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
+    await _write_rows(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
 
 
-async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, SumRow]) -> None:
+async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, CostRow]) -> None:
     """Write the cost and the running total of each hour."""
-    await _write(
+    await _write_rows(
         hass,
         metadata,
         (
@@ -223,14 +231,14 @@ async def _rows(
     return {int(row["start"]): row for row in found.get(statistic_id, ())}
 
 
-def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
+def _values(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
     return {start: row[column] for start, row in rows.items() if row[column] is not None}
 
 
-async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
+async def _write_rows(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
     """Write rows in place of the stored rows of the same hours. Wait until the recorder has stored the new rows."""
-    for some in batched(rows, _BATCH, strict=False):
-        async_add_external_statistics(hass, metadata, some)
+    for batch in batched(rows, _BATCH, strict=False):
+        async_add_external_statistics(hass, metadata, batch)
     await _wait_for_recorder(hass, metadata["statistic_id"])
 
 
@@ -238,9 +246,9 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     """Wait until the recorder has finished all earlier jobs."""
     done = asyncio.Event()
 
-    def note() -> None:  # runs in the recorder's thread, outside the event loop
+    def set_done() -> None:  # runs in the recorder's thread, outside the event loop
         hass.loop.call_soon_threadsafe(done.set)
 
     # The recorder handles its jobs in order. It calls `on_done` even after an update that changes nothing.
-    get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
+    get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=set_done)
     await done.wait()

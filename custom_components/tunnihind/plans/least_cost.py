@@ -12,38 +12,41 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# A cost is the price times `_PIECES`, plus the number of pieces. The number of pieces is always smaller than `_PIECES`.
-_PIECES: Final = 1_024
-_NEVER: Final = math.inf
+# A cost is the price times `_PRICE_FACTOR`, plus the number of pieces. The number of pieces is always smaller than
+# `_PRICE_FACTOR`.
+_PRICE_FACTOR: Final = 1_024
+_IMPOSSIBLE: Final = math.inf
 
-type Prices = tuple[int | None, ...]
+type StepPrices = tuple[int | None, ...]
 """The price of each step in millionths of a euro per kWh, or None if the step can't be used."""
-type StepRun = tuple[int, int]
+type StepRange = tuple[int, int]
 """The first step of an unbroken sequence of steps, and the step after its last step."""
 
 
-def usable_runs(prices: Prices) -> Iterator[StepRun]:
+def usable_ranges(prices: StepPrices) -> Iterator[StepRange]:
     """Yield each unbroken sequence of steps that have a price."""
     first = 0
-    for usable, run in groupby(prices, key=lambda price: price is not None):
-        end = first + len(tuple(run))
+    for usable, steps in groupby(prices, key=lambda price: price is not None):
+        end = first + len(tuple(steps))
         if usable:
             yield first, end
         first = end
 
 
-def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
+def most_fillable_steps(
+    prices: StepPrices, steps: int, shortest: int, most_pieces: int | None, *, is_piece_running: bool
+) -> int:
     """Return the largest number of steps, up to `steps`, that the pieces can fill.
 
     At most `most_pieces` pieces may start. If `most_pieces` is None, any number of pieces may start. Each piece is at
-    least `shortest` steps long. If `goes_on` is true, a piece is already running when the first step begins. The rest
-    of this piece may be shorter than `shortest`, and doesn't count towards `most_pieces`.
+    least `shortest` steps long. If `is_piece_running` is true, a piece is already running when the first step begins.
+    The rest of this piece may be shorter than `shortest`, and doesn't count towards `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n of the steps before `end`. If any number of
     # pieces is allowed, one number in `reachable` is enough.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
-    for first, end in usable_runs(prices):
-        continued = goes_on and first == 0
+    for first, end in usable_ranges(prices):
+        continued = is_piece_running and first == 0
         before = reachable if most_pieces is None or continued else [0, *reachable[:-1]]
         for length in range(1 if continued else shortest, min(end - first, steps) + 1):
             reachable = [one | other << length for one, other in zip(reachable, before, strict=True)]
@@ -51,11 +54,11 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _CostTable:
     """The least costs of running a device if a given number of pieces may still start.
 
     `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
-    `step` begins. `off[step][left]` is the same cost if no piece is running then.
+    `step` begins. `off[step][left]` is the least cost if no piece is running then.
     """
 
     off: Sequence[Sequence[float]]
@@ -67,96 +70,108 @@ class LeastCosts:
     """The least cost of running a device, for each number of steps up to a limit.
 
     A cost is the price times 1,024, plus the number of pieces, so the number of pieces matters only between solutions
-    with the same price. All finite costs are whole numbers that a float represents exactly. `weights[step]` is the cost
-    of one step. `blocks[step]` is the cost of starting a piece at `step` and running for `shortest` steps. `tables`
-    contains one table for each number of pieces that may still start, or only one table if any number of pieces is
-    allowed.
+    with the same price. All finite costs are whole numbers that a float represents exactly. `step_costs[step]` is the
+    cost of one step. `start_costs[step]` is the cost of starting a piece at `step` and running for `shortest` steps.
+    `tables` contains one table for each number of pieces that may still start, or only one table if any number of
+    pieces is allowed.
     """
 
-    weights: Sequence[float]
+    step_costs: Sequence[float]
     shortest: int
-    blocks: Sequence[float]
-    tables: Sequence[_Table]
+    start_costs: Sequence[float]
+    tables: Sequence[_CostTable]
 
     @classmethod
-    def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
+    def of(cls, prices: StepPrices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
         """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time."""
-        weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
+        step_costs = [_IMPOSSIBLE if price is None else float(price * _PRICE_FACTOR) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
-        blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
+        start_costs = [sum(step_costs[step : step + shortest]) + 1 for step in starts]
         if most_pieces is None:
-            return cls(weights, shortest, blocks, [_table(weights, steps, shortest, blocks)])
-        tables = [_table(weights, steps, shortest, [])]
+            return cls(step_costs, shortest, start_costs, [_cost_table(step_costs, steps, shortest, start_costs)])
+        tables = [_cost_table(step_costs, steps, shortest, [])]
         for _ in range(most_pieces):
-            tables.append(_table(weights, steps, shortest, blocks, then=tables[-1]))
-        return cls(weights, shortest, blocks, tables)
+            tables.append(_cost_table(step_costs, steps, shortest, start_costs, then=tables[-1]))
+        return cls(step_costs, shortest, start_costs, tables)
 
-    def is_within(self, limit: int, step: int, left: int) -> bool:
+    def can_run_within(self, limit: int, step: int, left: int) -> bool:
         """Return whether the device can run for `left` steps, at `step` or later, at a price of at most `limit`."""
-        return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
+        return self.tables[-1].off[step][left] < (limit + 1) * _PRICE_FACTOR
 
-    def least(self, left: int) -> tuple[int, int]:
+    def least_price_and_pieces(self, left: int) -> tuple[int, int]:
         """Return the least price of running for `left` steps, and the least number of pieces at this price.
 
         Raises OverflowError if no solution has `left` steps.
         """
-        return divmod(int(self.tables[-1].off[0][left]), _PIECES)
+        return divmod(int(self.tables[-1].off[0][left]), _PRICE_FACTOR)
 
-    def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
+    def pieces(self, left: int, *, is_piece_running: bool) -> Iterator[StepRange]:
         """Yield the pieces of the cheapest solution with `left` steps in total.
 
         Among equally cheap solutions, fewer pieces are preferred. If two such solutions have equally many pieces,
-        earlier steps are preferred. If `goes_on` is true, a piece is already running when the first step begins.
+        earlier steps are preferred. If `is_piece_running` is true, a piece is already running when the first step
+        begins.
         """
-        step, level = 0, len(self.tables) - 1
-        first = step if goes_on else None
+        step, table = 0, len(self.tables) - 1
+        first = step if is_piece_running else None
         while left or first is not None:
             if first is None:
-                while not self._starts(step, left, level):
+                while not self._may_start_piece(step, left, table):
                     step += 1
-                first, step, left, level = step, step + self.shortest, left - self.shortest, self._after_start(level)
-            while self._goes_on(step, left, level):
+                first, step, left = step, step + self.shortest, left - self.shortest
+                table = self._table_after_start(table)
+            while self._may_continue_piece(step, left, table):
                 step, left = step + 1, left - 1
             if step > first:
                 yield first, step
             first = None
 
-    def _after_start(self, level: int) -> int:
-        return level if len(self.tables) == 1 else level - 1
+    def _table_after_start(self, table: int) -> int:
+        return table if len(self.tables) == 1 else table - 1
 
-    def _starts(self, step: int, left: int, level: int) -> bool:
+    def _may_start_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution starts a piece at `step`."""
-        if left < self.shortest or self.blocks[step] == _NEVER:
+        if left < self.shortest or self.start_costs[step] == _IMPOSSIBLE:
             return False
-        on = self.tables[self._after_start(level)].on
-        return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
+        on = self.tables[self._table_after_start(table)].on
+        return (
+            self.start_costs[step] + on[step + self.shortest][left - self.shortest]
+            == self.tables[table].off[step][left]
+        )
 
-    def _goes_on(self, step: int, left: int, level: int) -> bool:
+    def _may_continue_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution continues a piece that runs up to `step`."""
-        if not left or step == len(self.weights):
+        if not left or step == len(self.step_costs):
             return False
-        on = self.tables[level].on
-        return self.weights[step] + on[step + 1][left - 1] == on[step][left]
+        on = self.tables[table].on
+        return self.step_costs[step] + on[step + 1][left - 1] == on[step][left]
 
 
-def _table(
-    weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
-) -> _Table:
+def _cost_table(
+    step_costs: Sequence[float],
+    steps: int,
+    shortest: int,
+    start_costs: Sequence[float],
+    *,
+    then: _CostTable | None = None,
+) -> _CostTable:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, and allows one piece fewer. If any number of pieces or
-    no piece is allowed, `then` is None.
+    `then` is the table that applies after a piece has started, and allows one piece fewer. `then` is None if the number
+    of pieces is unlimited, or if no further piece may start.
     """
-    nothing_left = [0.0, *[_NEVER] * steps]
+    nothing_left = [0.0, *[_IMPOSSIBLE] * steps]
     off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step
     after_start = on if then is None else then.on[::-1]
-    for step in reversed(range(len(weights))):
+    for step in reversed(range(len(step_costs))):
         row = off[-1]
-        if step < len(blocks) and blocks[step] < _NEVER:
-            block = blocks[step]
-            started = [block + cost for cost in after_start[len(weights) - step - shortest][: steps + 1 - shortest]]
+        if step < len(start_costs) and start_costs[step] < _IMPOSSIBLE:
+            start_cost = start_costs[step]
+            started = [
+                start_cost + cost for cost in after_start[len(step_costs) - step - shortest][: steps + 1 - shortest]
+            ]
             row = [*row[:shortest], *map(min, row[shortest:], started, strict=True)]
         off.append(row)
-        weight = weights[step]
-        on.append([0.0, *map(min, row[1:], [weight + cost for cost in on[-1][:-1]], strict=True)])
-    return _Table(off[::-1], on[::-1])
+        step_cost = step_costs[step]
+        on.append([0.0, *map(min, row[1:], [step_cost + cost for cost in on[-1][:-1]], strict=True)])
+    return _CostTable(off[::-1], on[::-1])

@@ -11,7 +11,7 @@ from .solver import Piece
 from .spans import Span
 
 
-class Reason(StrEnum):
+class NoWindowReason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
@@ -29,16 +29,17 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Window:
     """The window that was chosen for a plan in one span.
 
     `pieces` are the pieces of the window in chronological order, each as [start, end) in UTC seconds. All pieces lie
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices, in
-    EUR/kWh. `saving` is the expected saving compared with starting the device at once. `saving` is None if a price is
-    unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the
-    device uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't say how much energy
-    the device needs. `forecast_share` (0 to 1) is the fraction of the window's time for which prices are only
-    predicted. `shortened` is true if the chosen window is shorter than the plan's duration.
+    EUR/kWh. `saving` is the expected saving compared with starting the device at once, or at the start of `span` if
+    that is later. `saving` is None if a price is unknown, or if the plan does not look for the cheapest hours. `cost`
+    is the expected cost of the energy that the device uses in the window. `cost` is None if a price is unknown, or if
+    the plan's settings don't say how much energy the device needs. `forecast_share` (0 to 1) is the fraction of the
+    window's time for which prices are only predicted. `shortened` is true if the chosen window is shorter than the
+    plan's duration.
 
     `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
     time, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
@@ -56,7 +57,7 @@ class Decision:
     shortened: bool
     asked_s: int
     locked: bool = False
-    last_run: Decision | None = None
+    last_run: Window | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if `pieces` is empty."""
@@ -77,7 +78,7 @@ class Decision:
         """Return whether a piece of the window runs at `instant` (UTC seconds)."""
         return any(start <= instant < end for start, end in self.pieces)
 
-    def started_by(self, instant: int) -> bool:
+    def has_started_by(self, instant: int) -> bool:
         """Return whether the window is locked, or starts at or before `instant` (UTC seconds)."""
         return self.locked or self.start <= instant
 
@@ -90,14 +91,14 @@ class NoWindow:
     contains the remaining pieces of this window.
     """
 
-    reason: Reason
-    last_run: Decision | None = None
+    reason: NoWindowReason
+    last_run: Window | None = None
     rest: tuple[Piece, ...] = ()
 
 
-type Outcome = Decision | NoWindow
+type Outcome = Window | NoWindow
 
-_DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
+_DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Window | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:

@@ -14,7 +14,8 @@ call of `decide` chooses the later pieces again, and may end the running piece e
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
-If `days` is more than 1 and the rest of a span is too short for the whole duration, the plan may wait for a later span.
+If a plan allows shortened windows and its setting `days` is more than 1, the plan may wait for a later span with room
+for the whole duration, instead of using a shortened window in the rest of the present span.
 
 A plan that is switched off stops at once. If the plan is switched on again, it continues with the pieces that are still
 ahead. If the plan allows shortened windows, `decide` may add other time for the missed pieces. If the plan doesn't
@@ -33,18 +34,18 @@ from typing import Final
 
 from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S, Period, Timeline, rounded
-from .outcome import Decision, NoWindow, Outcome, Reason
-from .saving import Cost, cost_of, saving_of, seconds_of
-from .settings import Horizon, Kind, PlanSettings, Prefer
-from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
-from .spans import Span, last_close, spans
+from .outcome import NoWindow, NoWindowReason, Outcome, Window
+from .saving import Cost, cost_of, saving_of, seconds_by_period
+from .settings import Horizon, PlanKind, PlanSettings, Preference
+from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
+from .spans import Span, latest_close_to_wait_for, spans
 
 # Even a weekly plan has a span in 8 days, and hardly any price beyond 8 days is known.
-_AHEAD_S: Final = 8 * 24 * HOUR_S
+_SEARCHED_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
-class Status(StrEnum):
+class PlanStatus(StrEnum):
     """The status of a plan."""
 
     PLANNED = "planned"
@@ -64,94 +65,101 @@ class Status(StrEnum):
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the newest result of `decide` or `switched_off` for this plan, if there is one. A window that has begun
-    remains the result until it ends. Otherwise, the result is the window of the first span in which a window is
+    `last` is the newest result of `decide` or `switched_off_outcome` for this plan, if there is one. A window that has
+    begun remains the result until it ends. Otherwise, the result is the window of the first span in which a window is
     possible, unless the plan waits for a later span. If no window is found, the result is the reason of the first span
     with enough time, if there is such a span.
     """
-    run = _last_run(timeline, last, now)
-    if run is not None:
-        run = (_with_new_prices if settings.kind.is_by_limit else _with_missing_time)(settings, timeline, run, now)
-        if now < run.end:
-            return run
-    if settings.needs_nothing:
-        return NoWindow(Reason.NOTHING_NEEDED, run)
+    window = _last_window(timeline, last, now)
+    if window is not None:
+        window = (_with_new_prices if settings.kind.is_by_limit else _with_missing_time)(
+            settings, timeline, window, now
+        )
+        if now < window.end:
+            return window
+    if settings.needs_no_energy:
+        return NoWindow(NoWindowReason.NOTHING_NEEDED, window)
     reasons = []
-    ran_until = run.end if run is not None else 0
-    open_spans = [span for span in spans(settings, now, now + _AHEAD_S) if span.opens >= ran_until]
+    ran_until = window.end if window is not None else 0
+    open_spans = [span for span in spans(settings, now, now + _SEARCHED_S) if span.opens >= ran_until]
     for place, span in enumerate(open_spans):
-        outcome = window_in(settings, timeline, span, now, goes_on=ran_until == span.opens)
-        if isinstance(outcome, Decision):
+        outcome = window_in(settings, timeline, span, now, is_piece_running=ran_until == span.opens)
+        if isinstance(outcome, Window):
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
-            return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
+            return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=window)
         reasons.append(outcome.reason)
     # The first reason other than TOO_LITTLE_TIME is returned, if there is one.
-    return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
+    return NoWindow(
+        min(reasons, key=lambda reason: reason is NoWindowReason.TOO_LITTLE_TIME, default=NoWindowReason.NO_PRICES),
+        window,
+    )
 
 
-def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
+def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> tuple[Window, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
     If the plan has a fixed duration, the result is empty, because the best time in a later span may still change
     completely.
     """
-    found: list[Decision] = []
+    found: list[Window] = []
     if settings.kind.is_by_limit:
         ended = window.end
-        for span in spans(settings, window.span.closes, now + _AHEAD_S):
-            outcome = window_in(settings, timeline, span, now, goes_on=ended == span.opens)
-            if isinstance(outcome, Decision):
+        for span in spans(settings, window.span.closes, now + _SEARCHED_S):
+            outcome = window_in(settings, timeline, span, now, is_piece_running=ended == span.opens)
+            if isinstance(outcome, Window):
                 found.append(outcome)
                 ended = outcome.end
     return tuple(found)
 
 
 def _should_wait_for_later_day(
-    settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
+    settings: PlanSettings, timeline: Timeline, window: Window, later: Sequence[Span]
 ) -> bool:
     """Return whether the plan should wait for a span in `later` instead of using the shortened `window`.
 
     The plan should wait if the whole span of `window` has room for a longer window, and the plan's whole duration may
-    fit into a later span that closes by `last_close`.
+    fit into a later span that closes by `latest_close_to_wait_for`.
     """
     span = window.span
-    days_end = last_close(settings, span)
+    days_end = latest_close_to_wait_for(settings, span)
     others = [other for other in later if other.closes <= days_end]
     if not others:
         return False
-    whole = _pieces(settings, timeline, (first_quarter(span.opens), span.closes), span)
-    had_room = _length(whole) > _length(window.pieces)
+    whole = _best_pieces(settings, timeline, (round_up_to_quarter(span.opens), span.closes), span)
+    had_room = _length_s(whole) > _length_s(window.pieces)
     return had_room and any(_may_fit_whole(settings, timeline, other) for other in others)
 
 
 def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
     """Return whether the plan's whole duration fits into `span`, or may fit once more prices are known."""
     outcome = window_in(settings, timeline, span, span.opens)
-    if isinstance(outcome, Decision) and not outcome.shortened:
+    if isinstance(outcome, Window) and not outcome.shortened:
         return True
     known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
     has_unknown = known_until is None or known_until < span.closes
     return has_unknown and span.closes - span.opens >= settings.duration_s
 
 
-def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
+def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the newest result of `decide` or `switched_off` for this plan, if there is one.
+    `last` is the newest result of `decide` or `switched_off_outcome` for this plan, if there is one.
     """
-    run = _last_run(timeline, last, now)
-    if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
+    window = _last_window(timeline, last, now)
+    if isinstance(last, NoWindow) and last.reason is NoWindowReason.SWITCHED_OFF and window is not None:
         return last
-    if run is None or run.end <= now:
-        return NoWindow(Reason.SWITCHED_OFF, run)
-    ran = until(run, now)
+    if window is None or window.end <= now:
+        return NoWindow(NoWindowReason.SWITCHED_OFF, window)
+    ran = cut_off_window(window, now)
     if ran is None:
-        return NoWindow(Reason.SWITCHED_OFF, last.last_run if last else None)
-    return NoWindow(Reason.SWITCHED_OFF, _averaged(timeline, ran), _after(run.pieces, now))
+        return NoWindow(NoWindowReason.SWITCHED_OFF, last.last_run if last else None)
+    return NoWindow(
+        NoWindowReason.SWITCHED_OFF, _with_average_recomputed(timeline, ran), _pieces_after(window.pieces, now)
+    )
 
 
-def until(window: Decision, now: int) -> Decision | None:
+def cut_off_window(window: Window, now: int) -> Window | None:
     """Cut the window off at `now` (UTC seconds). If no piece begins before `now`, return None.
 
     If the window becomes shorter, its saving and its cost become None.
@@ -162,176 +170,186 @@ def until(window: Decision, now: int) -> Decision | None:
     return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
 
 
-def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
+def window_in(
+    settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, is_piece_running: bool = False
+) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    This function doesn't check whether a window has already run in `span`. `goes_on` matters only for plans without a
-    fixed duration, and only if the span opens at or after `now`. If `goes_on` is true, a piece is already running when
-    the span opens, and the rest of this piece may be shorter than `min_piece_s`.
+    This function doesn't check whether a window has already run in `span`. `is_piece_running` matters only for plans
+    without a fixed duration, and only if the span opens at or after `now`. If `is_piece_running` is true, a piece is
+    already running when the span opens, and the rest of this piece may be shorter than `min_piece_s`.
     """
-    if settings.needs_nothing:
-        return NoWindow(Reason.NOTHING_NEEDED)
-    bounds = first_quarter(max(now, span.opens)), span.closes
-    pieces = _pieces(settings, timeline, bounds, span, goes_on=goes_on and bounds[0] == span.opens)
+    if settings.needs_no_energy:
+        return NoWindow(NoWindowReason.NOTHING_NEEDED)
+    bounds = round_up_to_quarter(max(now, span.opens)), span.closes
+    pieces = _best_pieces(
+        settings, timeline, bounds, span, is_piece_running=is_piece_running and bounds[0] == span.opens
+    )
     if pieces:
-        return _decision(settings, timeline, span, pieces, at_once=bounds[0])
-    return NoWindow(_why_none(settings, timeline, bounds, span))
+        return _window(settings, timeline, span, pieces, at_once=bounds[0])
+    return NoWindow(_no_window_reason(settings, timeline, bounds, span))
 
 
-def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
+def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
     """Return the plan's status at `now` (UTC seconds)."""
-    if isinstance(outcome, Decision):
-        return Status.RUNNING if outcome.runs_at(now) else Status.PLANNED
-    if outcome.reason is Reason.SWITCHED_OFF:
-        return Status.SWITCHED_OFF
+    if isinstance(outcome, Window):
+        return PlanStatus.RUNNING if outcome.runs_at(now) else PlanStatus.PLANNED
+    if outcome.reason is NoWindowReason.SWITCHED_OFF:
+        return PlanStatus.SWITCHED_OFF
     if outcome.last_run is not None and now < outcome.last_run.span.closes:
-        return Status.DONE
+        return PlanStatus.DONE
     if not any(spans(settings, now, day_at(now, days_later=1).end)):
-        return Status.OFF
+        return PlanStatus.OFF
     # All reasons except NOTHING_NEEDED are also statuses.
-    return Status.DONE if outcome.reason is Reason.NOTHING_NEEDED else Status(outcome.reason)
+    return PlanStatus.DONE if outcome.reason is NoWindowReason.NOTHING_NEEDED else PlanStatus(outcome.reason)
 
 
-def _last_run(timeline: Timeline, last: Outcome | None, now: int) -> Decision | None:
+def _last_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
     """Return the newest window that has run, or is running at `now`.
 
     If there is no such window, or if the window's span opens after `now` because the clock was set back, return None.
     """
-    if isinstance(last, Decision) and last.locked:
-        run: Decision | None = last
-    elif isinstance(last, Decision) and last.start <= now < last.end:
-        run = replace(last, locked=True, last_run=None)
+    if isinstance(last, Window) and last.locked:
+        window: Window | None = last
+    elif isinstance(last, Window) and last.start <= now < last.end:
+        window = replace(last, locked=True, last_run=None)
     elif isinstance(last, NoWindow) and last.last_run is not None:
-        run = _resumed(timeline, last.last_run, last.rest, now) if last.rest else last.last_run
+        window = _resumed_window(timeline, last.last_run, last.rest, now) if last.rest else last.last_run
     else:
-        run = last.last_run if last is not None else None
-    return run if run is not None and run.span.opens <= now else None
+        window = last.last_run if last is not None else None
+    return window if window is not None and window.span.opens <= now else None
 
 
-def _resumed(timeline: Timeline, run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
+def _resumed_window(timeline: Timeline, window: Window, rest: tuple[Piece, ...], now: int) -> Window:
     """Return the window of a plan that is switched on again, with the pieces of `rest` that are still ahead."""
-    pieces = _joined(run.pieces, _after(rest, now))
-    return _averaged(timeline, replace(run, pieces=pieces, shortened=_length(pieces) < run.asked_s))
+    pieces = _joined_pieces(window.pieces, _pieces_after(rest, now))
+    return _with_average_recomputed(
+        timeline, replace(window, pieces=pieces, shortened=_length_s(pieces) < window.asked_s)
+    )
 
 
-def _averaged(timeline: Timeline, window: Decision) -> Decision:
+def _with_average_recomputed(timeline: Timeline, window: Window) -> Window:
     """Compute the window's average price and forecast share again.
 
     If a price is unknown, both stay as they were.
     """
-    seconds = seconds_of(timeline, window.pieces)
-    if seconds.total() != _length(window.pieces):
+    seconds = seconds_by_period(timeline, window.pieces)
+    if seconds.total() != _length_s(window.pieces):
         return window
     return replace(window, average=_average(seconds), forecast_share=_forecast_share(seconds))
 
 
-def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
+def _pieces_after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
     return tuple((max(start, now), end) for start, end in pieces if end > now)
 
 
-def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Add the missing time to a shortened window, as far as the plan and the rest of the span allow."""
-    had_s = _length(run.pieces)
+    had_s = _length_s(window.pieces)
     # The missing time is computed from `asked_s`, because the plan's duration falls while a car charges. The missing
     # time is rounded down, because a restart of the device for less than a quarter of an hour is not worthwhile.
-    missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
-    job = _job_that_shortens(settings)
-    if not run.shortened or job is None or missing_s <= 0 or settings.needs_nothing:
-        return run
+    missing_s = (window.asked_s - had_s) // QUARTER_S * QUARTER_S
+    job = _shortenable_job(settings)
+    if not window.shortened or job is None or missing_s <= 0 or settings.needs_no_energy:
+        return window
     rest = replace(
         job,
         duration_s=missing_s,
-        most_pieces=None if job.most_pieces is None else max(job.most_pieces - len(run.pieces), 0),
+        most_pieces=None if job.most_pieces is None else max(job.most_pieces - len(window.pieces), 0),
         tolerance=0.0,
         prefer_latest=False,
     )
-    bounds = first_quarter(max(now, run.end)), run.span.closes
-    pieces = cheapest(timeline, bounds, rest, _price_of(settings), goes_on=bounds[0] == run.end)
+    bounds = round_up_to_quarter(max(now, window.end)), window.span.closes
+    pieces = cheapest_pieces(
+        timeline, bounds, rest, _price_function(settings), is_piece_running=bounds[0] == window.end
+    )
     if not pieces:
-        return run
-    more = _decision(settings, timeline, run.span, pieces, at_once=bounds[0])
-    share = _length(pieces) / (had_s + _length(pieces))
-    joined = _joined(run.pieces, pieces)
+        return window
+    more = _window(settings, timeline, window.span, pieces, at_once=bounds[0])
+    share = _length_s(pieces) / (had_s + _length_s(pieces))
+    joined = _joined_pieces(window.pieces, pieces)
     return replace(
-        run,
+        window,
         pieces=joined,
-        average=rounded((1 - share) * run.average + share * more.average),
+        average=rounded((1 - share) * window.average + share * more.average),
         saving=None,
-        cost=_cost(settings, timeline, joined, run.asked_s),
-        forecast_share=round((1 - share) * run.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
-        shortened=_length(joined) < run.asked_s,
+        cost=_cost(settings, timeline, joined, window.asked_s),
+        forecast_share=round((1 - share) * window.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
+        shortened=_length_s(joined) < window.asked_s,
     )
 
 
-def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+def _with_new_prices(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Choose the later pieces again with the newest prices, and let the running piece end early if necessary."""
-    begun = [piece for piece in run.pieces if piece[0] <= now]
+    begun = [piece for piece in window.pieces if piece[0] <= now]
     if not begun:  # the clock was set back to a time before the window
-        return run
-    begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, run, begun[-1], now)
-    bounds = first_quarter(max(now, begun[-1][1])), run.span.closes
-    if bounds[0] < bounds[1] and not timeline.between(*bounds):
-        return run
-    goes_on = bounds[0] == begun[-1][1]
-    ahead = _all_by_limit(settings, timeline, bounds, _price_of(settings), goes_on=goes_on)
-    pieces = _joined(begun, ahead)
-    if (pieces == run.pieces and not run.forecast_share) or not seconds_of(timeline, pieces):
-        return replace(run, pieces=pieces)
-    return replace(_decision(settings, timeline, run.span, pieces, at_once=run.start), locked=run.locked)
+        return window
+    begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, window, begun[-1], now)
+    bounds = round_up_to_quarter(max(now, begun[-1][1])), window.span.closes
+    if bounds[0] < bounds[1] and not timeline.periods_between(*bounds):
+        return window
+    is_piece_running = bounds[0] == begun[-1][1]
+    ahead = _all_pieces_by_limit(
+        settings, timeline, bounds, _price_function(settings), is_piece_running=is_piece_running
+    )
+    pieces = _joined_pieces(begun, ahead)
+    if (pieces == window.pieces and not window.forecast_share) or not seconds_by_period(timeline, pieces):
+        return replace(window, pieces=pieces)
+    return replace(_window(settings, timeline, window.span, pieces, at_once=window.start), locked=window.locked)
 
 
-def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
+def _end_of_piece(settings: PlanSettings, timeline: Timeline, window: Window, piece: Piece, now: int) -> int:
     """Return the end of a piece that has begun.
 
     If some prices of the window were predicted, the piece ends early at a published price beyond the price limit. The
     piece still lasts at least `min_piece_s` seconds.
     """
     start, end = piece
-    if end <= now or not run.forecast_share:
+    if end <= now or not window.forecast_share:
         return end
-    price_of = _price_of(settings)
-    least = max(first_quarter(now + 1), start + (settings.min_piece_s or QUARTER_S))
+    price_of = _price_function(settings)
+    least = max(round_up_to_quarter(now + 1), start + (settings.min_piece_s or QUARTER_S))
     for quarter in range(least, end, QUARTER_S):
-        period = timeline.at(quarter)
+        period = timeline.period_at(quarter)
         if period is not None and period.settled and price_of(period) is None:
             return quarter
     return end
 
 
-def _length(pieces: Sequence[Piece]) -> int:
+def _length_s(pieces: Sequence[Piece]) -> int:
     return sum(end - start for start, end in pieces)
 
 
-def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
+def _joined_pieces(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
     """Return `pieces` followed by `later`. Two pieces without a gap between them become one piece."""
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
 
 
-def _pieces(
+def _best_pieces(
     settings: PlanSettings,
     timeline: Timeline,
     bounds: Piece,
     span: Span,
     *,
     limited: bool = True,
-    goes_on: bool = False,
+    is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, ignore the price limit.
 
     `bounds` is the whole `span`, or the rest of it.
     """
-    price_of = _price_of(settings if limited else replace(settings, price_cap=None))
+    price_of = _price_function(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
-        return _all_by_limit(settings, timeline, bounds, price_of, goes_on=goes_on)
-    jobs = [job for job in (_job(settings), _job_that_shortens(settings)) if job is not None]
-    found = (cheapest(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
+        return _all_pieces_by_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
+    jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
+    found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
     return next(filter(None, found), ())
 
 
-def _all_by_limit(
-    settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
+def _all_pieces_by_limit(
+    settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
     """Return all pieces within `bounds` in which the plan may run, in chronological order.
 
@@ -340,7 +358,9 @@ def _all_by_limit(
     """
     opens, closes = bounds[0], bounds[1] // QUARTER_S * QUARTER_S
     until = next((span.closes for span in spans(settings, closes, closes + 1) if span.opens == closes), closes)
-    pieces = all_usable(timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, goes_on=goes_on)
+    pieces = usable_pieces(
+        timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, is_piece_running=is_piece_running
+    )
     return tuple((start, min(end, closes)) for start, end in pieces if start < closes)
 
 
@@ -350,46 +370,46 @@ def _job(settings: PlanSettings) -> Job:
         min_piece_s=settings.min_piece_s,
         most_pieces=settings.max_starts,
         tolerance=settings.tolerance,
-        prefer_latest=settings.prefer is Prefer.LATEST,
+        prefer_latest=settings.prefer is Preference.LATEST,
     )
 
 
-def _job_that_shortens(settings: PlanSettings) -> Job | None:
+def _shortenable_job(settings: PlanSettings) -> Job | None:
     """Return a job whose window may be shortened. If the plan allows no shortened windows, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
-def _price_of(settings: PlanSettings) -> PriceOf:
+def _price_function(settings: PlanSettings) -> PriceOf:
     """Return a function that computes a period's price in EUR/kWh for the search.
 
     If the plan looks for high prices, the returned function negates the price. If the plan must not use a period, the
     returned function returns None.
     """
-    dear, horizon = settings.kind.is_dear, settings.horizon
-    sign = -1 if dear else 1
+    seeks_high, horizon = settings.kind.looks_for_high_prices, settings.horizon
+    sign = -1 if seeks_high else 1
     limit = math.inf if settings.price_cap is None else sign * settings.price_cap
 
     def price(period: Period) -> float | None:
         if horizon is Horizon.PUBLISHED and not period.settled:
             return None
-        cautious = period.low if dear else period.high
+        cautious = period.low if seeks_high else period.high
         counted = sign * (cautious if horizon is Horizon.CAUTIOUS else period.price)
         return None if counted > limit else counted
 
     return price
 
 
-def _decision(
+def _window(
     settings: PlanSettings, timeline: Timeline, span: Span, pieces: tuple[Piece, ...], *, at_once: int
-) -> Decision:
-    seconds = seconds_of(timeline, pieces)
-    return Decision(
+) -> Window:
+    seconds = seconds_by_period(timeline, pieces)
+    return Window(
         pieces=pieces,
         span=span,
         average=_average(seconds),
-        saving=saving_of(timeline, pieces, at_once) if settings.kind is Kind.CHEAPEST else None,
+        saving=saving_of(timeline, pieces, at_once) if settings.kind is PlanKind.CHEAPEST else None,
         cost=_cost(settings, timeline, pieces, settings.duration_s),
         forecast_share=_forecast_share(seconds),
         shortened=seconds.total() < settings.duration_s,
@@ -419,9 +439,9 @@ def _forecast_share(seconds: Counter[Period]) -> float:
     return round(predicted / seconds.total(), _SHARE_DECIMALS)
 
 
-def _why_none(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> Reason:
-    if bounds[1] - bounds[0] < settings.least_s:
-        return Reason.TOO_LITTLE_TIME
-    if settings.price_cap is not None and _pieces(settings, timeline, bounds, span, limited=False):
-        return Reason.BELOW_CAP if settings.kind.is_dear else Reason.ABOVE_CAP
-    return Reason.NO_PRICES
+def _no_window_reason(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> NoWindowReason:
+    if bounds[1] - bounds[0] < settings.shortest_window_s:
+        return NoWindowReason.TOO_LITTLE_TIME
+    if settings.price_cap is not None and _best_pieces(settings, timeline, bounds, span, limited=False):
+        return NoWindowReason.BELOW_CAP if settings.kind.looks_for_high_prices else NoWindowReason.ABOVE_CAP
+    return NoWindowReason.NO_PRICES

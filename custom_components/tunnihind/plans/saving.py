@@ -14,7 +14,7 @@ to be the weighted sum of the hourly medians. If prices change every quarter-hou
 quarter-hours.
 
 Like a predicted price, the saving is assumed to have a split normal distribution. The variance of the saving above its
-median is the sum of u_i rho(|i-j|) u_j over all pairs of hours i and j. The factor u_i is the weight of hour i times a
+median is the sum of u_i rho(|i-j|) u_j over all hours i and all hours j. The factor u_i is the weight of hour i times a
 standard deviation of the hour's price: the standard deviation above p50 if the weight is positive, and below p50 if the
 weight is negative. The variance of the saving below its median has the same formula, but with the standard deviations
 of prices above and below p50 exchanged.
@@ -59,13 +59,13 @@ from ..prices.timeline import HOUR_S, Period, Timeline, rounded
 from .solver import Piece
 
 _NORMAL: Final = NormalDist()
-_P90: Final = _NORMAL.inv_cdf(0.9)
+_P90_Z_SCORE: Final = _NORMAL.inv_cdf(0.9)
 
 # The factor and the decay time (in seconds) of each term of rho, the correlation in the module's docstring.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # Sums are rounded to this many decimals, so that no rounding error counts as a saving.
-_NOTHING_DECIMALS: Final = 9
+_SUM_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
@@ -106,7 +106,7 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
     for sign, compared in ((1, [(at_once, at_once + duration)]), (-1, pieces)):
-        seconds = seconds_of(timeline, compared)
+        seconds = seconds_by_period(timeline, compared)
         if seconds.total() < duration:
             return None
         for period, part in seconds.items():
@@ -132,7 +132,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
         used.append((start, min(end, start + needed_s)))
         needed_s -= used[-1][1] - start
     given_s = sum(end - start for start, end in used)
-    seconds = seconds_of(timeline, used)
+    seconds = seconds_by_period(timeline, used)
     if seconds.total() < given_s:
         return None
     # The rounding of `needed_s` to whole seconds must not add energy to the result.
@@ -158,11 +158,11 @@ def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]
     return rounded(total.p10), rounded(total.median), rounded(total.p90)
 
 
-def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
+def seconds_by_period(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
     """Return the number of seconds that the pieces cover in each period with a price."""
     seconds: Counter[Period] = Counter()
     for start, end in pieces:
-        for period in timeline.between(start, end):
+        for period in timeline.periods_between(start, end):
             seconds[period] += min(period.end, end) - max(period.start, start)
     return seconds
 
@@ -187,16 +187,16 @@ class _WeightedSum:
         )
         rises = [(period.start, weight * _deviation(period, up=weight > 0)) for period, weight in uncertain]
         falls = [(period.start, weight * _deviation(period, up=weight < 0)) for period, weight in uncertain]
-        median = round(sum(weight * period.price for period, weight in weights.items()), _NOTHING_DECIMALS)
+        median = round(sum(weight * period.price for period, weight in weights.items()), _SUM_DECIMALS)
         return cls(median, below=_joint_deviation(falls), above=_joint_deviation(rises))
 
     @property
     def p10(self) -> float:
-        return self.median - _P90 * self.below
+        return self.median - _P90_Z_SCORE * self.below
 
     @property
     def p90(self) -> float:
-        return self.median + _P90 * self.above
+        return self.median + _P90_Z_SCORE * self.above
 
     @property
     def chance(self) -> float:
@@ -206,7 +206,7 @@ class _WeightedSum:
 
 
 def _deviation(period: Period, *, up: bool) -> float:
-    return (period.high - period.price if up else period.price - period.low) / _P90
+    return (period.high - period.price if up else period.price - period.low) / _P90_Z_SCORE
 
 
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:

@@ -45,12 +45,12 @@ class PlanError(ValueError):
         super().__init__(f"{field}: {key.replace('_', ' ')}{given}")
 
 
-class Kind(StrEnum):
+class PlanKind(StrEnum):
     """The hours that a plan looks for."""
 
     CHEAPEST = "cheapest"
     """The cheapest window that has the plan's duration."""
-    DEAREST = "dearest"
+    MOST_EXPENSIVE = "dearest"
     """The most expensive window that has the plan's duration. The device should not run in this window."""
     BELOW = "below"
     """All hours at or below the price limit."""
@@ -58,17 +58,17 @@ class Kind(StrEnum):
     """All hours at or above the price limit."""
 
     @property
-    def is_dear(self) -> bool:
+    def looks_for_high_prices(self) -> bool:
         """Return whether a plan of this kind looks for high prices."""
-        return self in (Kind.DEAREST, Kind.ABOVE)
+        return self in (PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE)
 
     @property
     def is_by_limit(self) -> bool:
         """Return whether a plan of this kind runs in all hours within the price limit."""
-        return self in (Kind.BELOW, Kind.ABOVE)
+        return self in (PlanKind.BELOW, PlanKind.ABOVE)
 
 
-class Prefer(StrEnum):
+class Preference(StrEnum):
     """The preferred window among several windows with nearly the same price."""
 
     EARLIEST = "earliest"
@@ -107,7 +107,7 @@ class PlanSettings:
     entity that measures the device's energy or power.
     """
 
-    kind: Kind = Kind.CHEAPEST
+    kind: PlanKind = PlanKind.CHEAPEST
     duration_s: int
     energy_kwh: float | None = None
     power_kw: float | None = None
@@ -120,7 +120,7 @@ class PlanSettings:
     horizon: Horizon = Horizon.PUBLISHED
     price_cap: float | None = None
     tolerance: float = 0.0
-    prefer: Prefer = Prefer.EARLIEST
+    prefer: Preference = Preference.EARLIEST
     meter: str | None = None
 
     @classmethod
@@ -131,21 +131,21 @@ class PlanSettings:
         names from `WEEKDAYS`. Missing optional fields get their defaults. Raises a ValueError that names the wrong
         field.
         """
-        kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
+        kind = _choice(PlanKind, data, "kind", PlanKind.CHEAPEST)
         return cls(
             kind=kind,
-            **(_length_by_limit(data, kind) if kind.is_by_limit else _length(data)),
+            **(_limit_settings(data, kind) if kind.is_by_limit else _duration_settings(data)),
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
             days=_whole_number(data, "days", 1, 1, MAX_DAYS),
-            horizon=_one_of(Horizon, data, "horizon", Horizon.PUBLISHED),
+            horizon=_choice(Horizon, data, "horizon", Horizon.PUBLISHED),
             price_cap=_price_cap(data),
             meter=_meter(data),
         )
 
     @property
-    def least_s(self) -> int:
+    def shortest_window_s(self) -> int:
         """The length of the plan's shortest possible window, in seconds.
 
         If `energy_kwh` is set, even a window of one piece may be shorter than the plan's duration.
@@ -155,7 +155,7 @@ class PlanSettings:
         return self.duration_s if self.energy_kwh is None else min(self.duration_s, QUARTER_S)
 
     @property
-    def needs_nothing(self) -> bool:
+    def needs_no_energy(self) -> bool:
         """Return whether the plan's device needs 0 kWh."""
         return self.energy_kwh == 0
 
@@ -171,15 +171,15 @@ def is_by_energy(form: Mapping[str, Any]) -> bool:
 
 def is_by_limit(form: Mapping[str, Any]) -> bool:
     """Return whether a plan runs in all hours within the price limit."""
-    return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
+    return any(kind.is_by_limit and kind == form.get("kind") for kind in PlanKind)
 
 
 def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
     """Return whether a plan looks for high prices."""
-    return any(kind.is_dear and kind == form.get("kind") for kind in Kind)
+    return any(kind.looks_for_high_prices and kind == form.get("kind") for kind in PlanKind)
 
 
-def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+def _limit_settings(data: Mapping[str, Any], kind: PlanKind) -> dict[str, Any]:
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -188,7 +188,7 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     return {"duration_s": 0, "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S}
 
 
-def _length(data: Mapping[str, Any]) -> dict[str, Any]:
+def _duration_settings(data: Mapping[str, Any]) -> dict[str, Any]:
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
@@ -198,13 +198,13 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
         "duration_s": duration_s,
         "energy_kwh": energy,
         "power_kw": power,
-        **_pieces(data, duration_s),
+        **_piece_settings(data, duration_s),
         "tolerance": _tolerance(data),
-        "prefer": _one_of(Prefer, data, "prefer", Prefer.EARLIEST),
+        "prefer": _choice(Preference, data, "prefer", Preference.EARLIEST),
     }
 
 
-def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
+def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
     if not _is_split(data):
@@ -302,7 +302,7 @@ def _weekdays(data: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(WEEKDAYS.index(name) for name in names)
 
 
-def _one_of[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], field: str, default: Choice) -> Choice:
+def _choice[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], field: str, default: Choice) -> Choice:
     chosen = data.get(field, default)
     try:
         return choices(chosen)

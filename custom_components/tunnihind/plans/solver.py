@@ -40,7 +40,7 @@ from itertools import accumulate
 from typing import Final
 
 from ..prices.timeline import QUARTER_S, Period, Timeline
-from .least_cost import LeastCosts, Prices, StepRun, most_steps, usable_runs
+from .least_cost import LeastCosts, StepPrices, StepRange, most_fillable_steps, usable_ranges
 
 _UNITS_PER_EUR: Final = 1_000_000
 
@@ -68,89 +68,93 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class _Grid:
+class _PriceGrid:
     """The prices of equally long time steps, from `start` (UTC seconds) on."""
 
     start: int
     step_s: int
-    prices: Prices
+    prices: StepPrices
 
-    def piece(self, run: StepRun) -> Piece:
-        return self.start + run[0] * self.step_s, self.start + run[1] * self.step_s
+    def piece(self, steps: StepRange) -> Piece:
+        return self.start + steps[0] * self.step_s, self.start + steps[1] * self.step_s
 
 
-def first_quarter(instant: int) -> int:
+def round_up_to_quarter(instant: int) -> int:
     """Round `instant` (UTC seconds) up to the start of a quarter of an hour."""
     return -(-instant // QUARTER_S) * QUARTER_S
 
 
-def cheapest(
+def cheapest_pieces(
     timeline: Timeline,
     bounds: Piece,
     job: Job,
     price_of: PriceOf,
     *,
     span_opens: int | None = None,
-    goes_on: bool = False,
+    is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds` in chronological order.
 
     If no solution fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the
-    start of the whole span in UTC seconds. If `goes_on` is true, a piece of a split job is already running when
-    `bounds` begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`.
-    Callers must not combine `goes_on` with `prefer_latest`.
+    start of the whole span in UTC seconds. If `is_piece_running` is true, a piece of a split job is already running
+    when `bounds` begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`.
+    Callers must not combine `is_piece_running` with `prefer_latest`.
     """
-    opens = first_quarter(bounds[0])
-    span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
+    opens = round_up_to_quarter(bounds[0])
+    span = opens if span_opens is None or is_piece_running else min(round_up_to_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
         # If the best window of the whole span is still ahead, it is also the best window in the remaining time of the
         # span.
-        pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
+        pieces = _cheapest_pieces_from(span[0], timeline, span, job, price_of, is_piece_running=False)
         if pieces and pieces[0][0] >= opens:
             return pieces
-    return _cheapest_from(opens, timeline, span if job.tolerance else bounds, job, price_of, goes_on=goes_on)
+    return _cheapest_pieces_from(
+        opens, timeline, span if job.tolerance else bounds, job, price_of, is_piece_running=is_piece_running
+    )
 
 
-def _cheapest_from(
-    opens: int, timeline: Timeline, span: Piece, job: Job, price_of: PriceOf, *, goes_on: bool
+def _cheapest_pieces_from(
+    opens: int, timeline: Timeline, span: Piece, job: Job, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
     lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0)
-    grid = _grid(timeline, span, math.gcd(lengths, opens), price_of)
+    grid = _price_grid(timeline, span, math.gcd(lengths, opens), price_of)
     passed = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
     if grid is None or passed >= len(grid.prices):
         return ()
     tolerance = round(job.tolerance * _UNITS_PER_EUR)
     shortest = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
-    wanted = _Wanted(job.duration_s // grid.step_s, shortest, job.most_pieces, tolerance)
-    goes_on = goes_on and grid.start <= opens
-    runs = _best_runs(grid.prices, passed, wanted, prefer_latest=job.prefer_latest, goes_on=goes_on)
-    return tuple(map(grid.piece, runs))
+    step_job = _StepJob(job.duration_s // grid.step_s, shortest, job.most_pieces, tolerance)
+    is_piece_running = is_piece_running and grid.start <= opens
+    ranges = _best_ranges(
+        grid.prices, passed, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
+    )
+    return tuple(map(grid.piece, ranges))
 
 
-def all_usable(
-    timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
+def usable_pieces(
+    timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, is_piece_running: bool = False
 ) -> tuple[Piece, ...]:
     """Return the usable time within `bounds` as pieces of at least `min_piece_s` seconds, in chronological order.
 
-    Time is usable if `price_of` returns a price for its period. If `goes_on` is true, a piece is already running when
-    `bounds` begins, and the rest of this piece may be shorter than `min_piece_s`.
+    Time is usable if `price_of` returns a price for its period. If `is_piece_running` is true, a piece is already
+    running when `bounds` begins, and the rest of this piece may be shorter than `min_piece_s`.
     """
-    grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
+    grid = _price_grid(timeline, bounds, math.gcd(min_piece_s, round_up_to_quarter(bounds[0])), price_of)
     if grid is None:
         return ()
-    pieces = map(grid.piece, usable_runs(grid.prices))
-    continued = first_quarter(bounds[0]) if goes_on else None
+    pieces = map(grid.piece, usable_ranges(grid.prices))
+    continued = round_up_to_quarter(bounds[0]) if is_piece_running else None
     return tuple(piece for piece in pieces if piece[1] - piece[0] >= min_piece_s or piece[0] == continued)
 
 
-def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
+def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _PriceGrid | None:
     """Divide `bounds` into steps, and return the prices of the steps.
 
     If no whole quarter of an hour within `bounds` has a known price, return None. The length of a step is `step_s`, or
     `step_s` divided by a whole number, so that each period consists of whole steps.
     """
-    opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
-    periods = timeline.between(opens, closes)
+    opens, closes = round_up_to_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
+    periods = timeline.periods_between(opens, closes)
     if opens >= closes or not periods:
         return None
     # The steps end at the last known price, because `bounds` may end years later.
@@ -162,12 +166,12 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
         first = (max(period.start, opens) - opens) // step_s
         end = (min(period.end, closes) - opens) // step_s
         prices[first:end] = [None if price is None else round(price * _UNITS_PER_EUR)] * (end - first)
-    return _Grid(opens, step_s, tuple(prices))
+    return _PriceGrid(opens, step_s, tuple(prices))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro."""
+class _StepJob:
+    """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro per kWh."""
 
     steps: int
     shortest: int | None
@@ -178,34 +182,38 @@ class _Wanted:
 # The cache has room for about 30 plans. A plan mostly needs two entries: one for its whole span, and one for the
 # remaining time of the span.
 @lru_cache(maxsize=64)
-def _best_runs(
-    span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
-) -> tuple[StepRun, ...]:
+def _best_ranges(
+    span: StepPrices, passed: int, job: _StepJob, *, prefer_latest: bool, is_piece_running: bool
+) -> tuple[StepRange, ...]:
     """Return the best pieces among the steps of `span` after the first `passed` steps."""
     if prefer_latest:
         left = len(span) - passed
-        mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
+        mirrored = _earliest_best_ranges(span[::-1], slice(0, left), job, is_piece_running=False)
         return tuple((len(span) - end, len(span) - first) for first, end in reversed(mirrored))
-    runs = _earliest_best(span, slice(passed, len(span)), wanted, goes_on=goes_on)
-    return tuple((passed + first, passed + end) for first, end in runs)
+    ranges = _earliest_best_ranges(span, slice(passed, len(span)), job, is_piece_running=is_piece_running)
+    return tuple((passed + first, passed + end) for first, end in ranges)
 
 
-def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool) -> Sequence[StepRun]:
-    rest, steps, shortest = span[left], wanted.steps, wanted.shortest
+def _earliest_best_ranges(
+    span: StepPrices, left: slice, job: _StepJob, *, is_piece_running: bool
+) -> Sequence[StepRange]:
+    rest, steps, shortest = span[left], job.steps, job.shortest
     if shortest is None:
-        return _in_one_piece(span, rest, steps, wanted.tolerance)
-    steps = most_steps(rest, min(steps, len(rest)), shortest, wanted.most_pieces, goes_on=goes_on)
+        return _best_single_range(span, rest, steps, job.tolerance)
+    steps = most_fillable_steps(
+        rest, min(steps, len(rest)), shortest, job.most_pieces, is_piece_running=is_piece_running
+    )
     if not steps:
         return ()
-    search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
+    search = _Search(span, rest, steps, shortest, job.tolerance, is_piece_running)
     # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
-    runs, most = search.runs(None)
-    if wanted.most_pieces is not None and most > wanted.most_pieces:
-        runs, _ = search.runs(wanted.most_pieces)
-    return runs
+    ranges, most = search.best_ranges(None)
+    if job.most_pieces is not None and most > job.most_pieces:
+        ranges, _ = search.best_ranges(job.most_pieces)
+    return ranges
 
 
-def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Sequence[StepRun]:
+def _best_single_range(span: StepPrices, rest: StepPrices, steps: int, tolerance: int) -> Sequence[StepRange]:
     costs = _costs_by_start(rest, steps)
     if not costs:
         return ()
@@ -215,10 +223,10 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
     return ((start, start + steps),)
 
 
-def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
+def _costs_by_start(prices: StepPrices, steps: int) -> dict[int, int]:
     """Return the costs of running for `steps` steps in a row, keyed by the first step, in chronological order."""
     totals = [0, *accumulate(price or 0 for price in prices)]
-    starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
+    starts = (end - steps for first, end in usable_ranges(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
 
 
@@ -229,26 +237,26 @@ class _Search:
     The caller ensures that a solution exists.
     """
 
-    span: Prices
-    rest: Prices
+    span: StepPrices
+    rest: StepPrices
     steps: int
     shortest: int
     tolerance: int
-    goes_on: bool
+    is_piece_running: bool
 
-    def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
+    def best_ranges(self, most_pieces: int | None) -> tuple[Sequence[StepRange], int]:
         """Return the best pieces, and the number of pieces to compare with the job's limit.
 
         If the job has a tolerance, the limit applies to two solutions: the best pieces, and the cheapest solution of
         the whole span. Then the second result is the larger number of pieces of these two solutions.
         """
-        rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
+        rest, compared = self._steps_until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
-        runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
-        continued = self.goes_on and runs[0][0] == 0
-        return runs, max(len(runs) - continued, compared)
+        ranges = tuple(costs.pieces(self.steps, is_piece_running=self.is_piece_running))
+        continued = self.is_piece_running and ranges[0][0] == 0
+        return ranges, max(len(ranges) - continued, compared)
 
-    def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
+    def _steps_until_near_enough(self, most_pieces: int | None) -> tuple[StepPrices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
         If no solution in `rest` is within the tolerance, return all steps of `rest`. The second result is the number of
@@ -258,7 +266,7 @@ class _Search:
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)
         compared = backwards if whole else LeastCosts.of(self.span, steps, self.shortest, most_pieces)
-        least, pieces = compared.least(steps)
+        least, pieces = compared.least_price_and_pieces(steps)
         near_enough = least + self.tolerance * steps
-        ends = (end for end in range(steps, len(rest)) if backwards.is_within(near_enough, len(rest) - end, steps))
+        ends = (end for end in range(steps, len(rest)) if backwards.can_run_within(near_enough, len(rest) - end, steps))
         return rest[: next(ends, len(rest))], pieces

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Final
 
-from ..prices.days import instant_of, local
+from ..prices.days import instant_of, tallinn_time
 from ..prices.timeline import HOUR_S
 from .settings import MAX_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
 # The longest span has `MAX_DAYS` days, and an hour more if the clock changes in autumn.
-_REACH_DAYS: Final = MAX_DAYS + 1
+_LONGEST_SPAN_DAYS: Final = MAX_DAYS + 1
 # A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
@@ -44,8 +44,8 @@ class Span:
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     """Yield the spans that overlap [since, until), in chronological order. All times are UTC seconds."""
-    day = local(since).date() - _REACH_DAYS * _DAY
-    last = local(until).date() + _REACH_DAYS * _DAY
+    day = tallinn_time(since).date() - _LONGEST_SPAN_DAYS * _DAY
+    last = tallinn_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
     while day <= last:
         if day.weekday() in settings.weekdays:
             span = _span_of(settings, day)
@@ -54,12 +54,12 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
         day += _DAY
 
 
-def last_close(settings: PlanSettings, span: Span) -> int:
+def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
     """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
     A plan waits for a later span only if the later span closes by the returned instant.
     """
-    opens = local(span.opens)
+    opens = tallinn_time(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
 
@@ -70,24 +70,24 @@ def longest_span_s(settings: PlanSettings) -> int:
 
 def _span_of(settings: PlanSettings, day: date) -> Span:
     if settings.deadline is None:
-        return _starting_on(settings, day)
-    return _ending_on(settings, day, settings.deadline)
+        return _span_starting_on(settings, day)
+    return _span_ending_on(settings, day, settings.deadline)
 
 
-def _starting_on(settings: PlanSettings, day: date) -> Span:
+def _span_starting_on(settings: PlanSettings, day: date) -> Span:
     wall = settings.earliest or time.min
-    next_start = instant_of(_chosen(settings, day, _DAY), wall)
+    next_start = instant_of(_nearest_chosen_day(settings, day, _DAY), wall)
     return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.days * _DAY, wall)))
 
 
-def _ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
+def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     earliest = settings.earliest or deadline
     first = day - (settings.days - (earliest < deadline)) * _DAY
-    previous_deadline = instant_of(_chosen(settings, day, -_DAY), deadline)
+    previous_deadline = instant_of(_nearest_chosen_day(settings, day, -_DAY), deadline)
     return Span(max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline))
 
 
-def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
+def _nearest_chosen_day(settings: PlanSettings, day: date, step: timedelta) -> date:
     """Return the nearest date on one of the plan's weekdays after `day`, or before `day` if `step` is negative."""
     day += step
     while day.weekday() not in settings.weekdays:

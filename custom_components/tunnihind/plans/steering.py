@@ -13,12 +13,12 @@ from typing import Any, Final
 from .settings import PlanError, PlanSettings
 from .spans import longest_span_s
 
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 _MINUTE_S: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PlanChange:
     """A change to a plan. The plan's form stays as it is.
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
@@ -28,7 +28,7 @@ class Change:
     because an entity changes only one field at a time, and the plan may have too little time until the next change.
     """
 
-    values: Mapping[str, Any] = NOTHING
+    values: Mapping[str, Any] = NO_VALUES
     clear: Collection[str] = ()
     enabled: bool | None = None
     replan: bool = False
@@ -44,7 +44,7 @@ class SteeredPlan:
     enabled: bool = True
 
     @property
-    def holding(self) -> dict[str, Any]:
+    def current_values(self) -> dict[str, Any]:
         """The values of the form's fields after all changes, keyed by field name, without empty fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
@@ -53,9 +53,9 @@ class SteeredPlan:
 
         Raises a ValueError that names the wrong field.
         """
-        return PlanSettings.from_mapping(self.holding)
+        return PlanSettings.from_mapping(self.current_values)
 
-    def changed(self, change: Change) -> SteeredPlan:
+    def with_change(self, change: PlanChange) -> SteeredPlan:
         """Return the plan with `change` applied.
 
         Raises ValueError if the changed settings are not valid. Also raises PlanError in these cases:
@@ -73,7 +73,11 @@ class SteeredPlan:
         }
         changed = SteeredPlan(self.form, changes, self.enabled if change.enabled is None else change.enabled)
         settings = changed.settings()
-        if self.form.get("energy") is not None and settings.energy_kwh is None and "duration" not in changed.holding:
+        if (
+            self.form.get("energy") is not None
+            and settings.energy_kwh is None
+            and "duration" not in changed.current_values
+        ):
             raise PlanError("duration", "duration_needed")
         if settings.energy_kwh is not None and "duration" in change.values:
             raise PlanError("duration", "duration_follows")
@@ -94,5 +98,5 @@ class SteeredPlan:
 
 
 def _check_room(settings: PlanSettings) -> None:
-    if settings.least_s > (room_s := longest_span_s(settings)):
-        raise PlanError("deadline", "no_room", needed=settings.least_s // _MINUTE_S, room=room_s // _MINUTE_S)
+    if settings.shortest_window_s > (room_s := longest_span_s(settings)):
+        raise PlanError("deadline", "no_room", needed=settings.shortest_window_s // _MINUTE_S, room=room_s // _MINUTE_S)

@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
-from .days import local
+from .days import tallinn_time
 from .timeline import HOUR_S, QUARTER_S, rounded
 
 BILLED_BY: Final = "billed_by"
@@ -87,13 +87,13 @@ class SellingContract:
 
         `eur_mwh` is the market price. The result has 4 decimals. Before the first deductions, nothing is deducted.
         """
-        day = local(start).date()
+        day = tallinn_time(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         kept = held[-1] if held else Deductions()
         return selling_price(eur_mwh, margin=kept.margin, balancing=kept.balancing)
 
 
-def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
+def selling_contract_from(options: Mapping[str, Any]) -> SellingContract | None:
     """Read the selling contract from the entry's options.
 
     The options contain the deductions in c/kWh. If the household sells nothing, return None.

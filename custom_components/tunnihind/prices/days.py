@@ -17,14 +17,14 @@ class Day:
     end: int
 
 
-def local(instant: int) -> datetime:
+def tallinn_time(instant: int) -> datetime:
     """Return the date and time in Tallinn at `instant` (UTC seconds)."""
     return datetime.fromtimestamp(instant, UTC).astimezone(TALLINN)
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
     """Convert `start` and `end` (UTC seconds) to ISO 8601 strings in Tallinn time, with the offset from UTC."""
-    return {"start": local(start).isoformat(), "end": local(end).isoformat()}
+    return {"start": tallinn_time(start).isoformat(), "end": tallinn_time(end).isoformat()}
 
 
 def instant_of(day: date, wall: time) -> int:
@@ -43,4 +43,4 @@ def day_of(day: date) -> Day:
 
 def day_at(instant: int, *, days_later: int = 0) -> Day:
     """Return the calendar day that comes `days_later` days after the day of `instant` (UTC seconds)."""
-    return day_of(local(instant).date() + timedelta(days=days_later))
+    return day_of(tallinn_time(instant).date() + timedelta(days=days_later))

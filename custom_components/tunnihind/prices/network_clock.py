@@ -54,7 +54,7 @@ def network_rate_period(wall: datetime, *, has_peaks: bool) -> NetworkRatePeriod
 def is_within(clock: time, starts: time, ends: time) -> bool:
     """Return whether a time of day lies in [starts, ends).
 
-    If `ends` is before `starts`, the range includes midnight.
+    If `ends` is before `starts`, the range ends on the next day.
     """
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 

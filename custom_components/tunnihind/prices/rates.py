@@ -43,7 +43,8 @@ class Package(StrEnum):
 class NetworkRates:
     """A network package's transmission rate in each `NetworkRatePeriod`.
 
-    If the package has no peak rates, `peak` and `rest_day_peak` are None.
+    Rates from `rates.json` are in c/kWh, and a household's own rates are in EUR/kWh. If the package has no peak rates,
+    `peak` and `rest_day_peak` are None.
     """
 
     day: float
@@ -68,7 +69,7 @@ class DatedRate[Rate]:
     as_of: date
     disputed: float | None = None
 
-    def holds_on(self, day: date) -> bool:
+    def applies_on(self, day: date) -> bool:
         """Return whether the rate applies on `day`."""
         return self.since <= day and (self.until is None or day <= self.until)
 
@@ -93,13 +94,13 @@ def _dated_rate[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> Dated
 
 _TABLE: Final = json.loads(Path(__file__).with_name("rates.json").read_text(encoding="utf-8"))
 
-NETWORK: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = {
+NETWORK_RATES: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = {
     Package(name): [_dated_rate(row, lambda times: NetworkRates(**times)) for row in rows]
     for name, rows in _TABLE["network"].items()
 }
 """The transmission rates of each package. The oldest entry of each package comes first."""
 
-FEES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
+FEE_RATES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
     Part(name): [_dated_rate(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
 """The fees of the state and the system operator. The oldest entry of each fee comes first."""
@@ -116,7 +117,7 @@ class PriceLists:
     fees: Mapping[Part, Sequence[DatedRate[float]]] = field(default_factory=dict)
 
 
-_PRICE_LISTS: Final = {Zone.EE: PriceLists(NETWORK, FEES)}
+_PRICE_LISTS: Final = {Zone.EE: PriceLists(NETWORK_RATES, FEE_RATES)}
 _NO_PRICE_LISTS: Final = PriceLists()
 
 

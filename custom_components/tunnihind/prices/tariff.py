@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time
 from typing import Any, Final
 
-from .days import local
+from .days import tallinn_time
 from .network_clock import (
     DAY_RATE_ENDS,
     DAY_RATE_STARTS,
@@ -15,18 +15,18 @@ from .network_clock import (
     is_within,
     network_rate_period,
 )
-from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_rate
+from .rates import FEE_RATES, NETWORK_RATES, NetworkRates, Package, Part, nearest_rate
 from .timeline import rounded
 from .zones import Zone, legal_vat_rate
 
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The cache has room for the charges of all quarter-hours in two weeks, because the card loads two weeks of past prices.
+# The cache has room for the charges of all quarter-hours in two weeks, because the card loads 13 days of past prices.
 # If the cache had no limit, an import of past years would use a lot of memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills the margin and the balancing fee, and the network operator bills all other fees.
-_SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
+_BILLED_BY_SUPPLIER: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,23 +54,23 @@ class TariffRow:
     security: float = 0.0
     excise: float = 0.0
 
-    def typed(self, part: Part) -> float:
+    def own_rate(self, part: Part) -> float:
         """Return the household's own rate for a part whose rate doesn't depend on the time of day."""
         figure: float = getattr(self, part)
         return figure
 
 
 # The names of a row's rates, in `TariffRow` and in the entry's options. A row in the options may lack some rates.
-_FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
+_RATE_NAMES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
     """One part of the household price at one instant.
 
-    `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If the
-    rate comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is the
-    nearest known rate.
+    `vat_rate` is the VAT rate on `eur_kwh` as a fraction. If `eur_kwh` already includes VAT, `vat_rate` is 0. If
+    `eur_kwh` comes from `rates.json`, but `rates.json` has no rate for the date, `is_known` is false, and `eur_kwh` is
+    the nearest known rate.
     """
 
     part: Part
@@ -88,13 +88,13 @@ class Charge:
 class Charges:
     """All charges that are added to the market price at one instant.
 
-    `vat_rate` is the VAT rate on the market price, as a fraction. `is_entered` is false if the household's first row of
-    fees applies only from a later date on.
+    `vat_rate` is the VAT rate on the market price, as a fraction. `are_fees_entered` is false if the household's first
+    row of fees applies only from a later date on.
     """
 
     vat_rate: float
     charges: tuple[Charge, ...]
-    is_entered: bool = True
+    are_fees_entered: bool = True
 
     def price(self, eur_mwh: float) -> float:
         """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
@@ -110,13 +110,13 @@ class Charges:
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
-        """The parts of the price for which `rates.json` has no rate on the date of the charges."""
+        """The parts of the price whose rate for the date of the charges is missing in `rates.json`."""
         return tuple(charge.part for charge in self.charges if not charge.is_known)
 
     @property
     def are_known(self) -> bool:
         """True if all parts of the household price are known."""
-        return self.is_entered and not self.unknown_parts
+        return self.are_fees_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +124,10 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose VAT law and public holidays apply.
-    `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. For rows of fees
-    without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is None. If `fees_include_vat`
-    is true, the figures of the rows include VAT. The fields from `day_rate_starts` to `holidays_at_night_rate` apply
-    only to the package `OWN`.
+    `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
+    row of fees, and for rows without a VAT rate, `chosen_vat_rate` applies, or the legal rate if `chosen_vat_rate` is
+    None. If `fees_include_vat` is true, the figures of the rows include VAT. The fields from `day_rate_starts` to
+    `holidays_at_night_rate` apply only to the package `OWN`.
     """
 
     zone: Zone = Zone.EE
@@ -162,17 +162,17 @@ class Tariff:
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
-            self._charges_at[start] = self._charges(start)
+            self._charges_at[start] = self._compute_charges(start)
         return self._charges_at[start]
 
-    def _charges(self, start: int) -> Charges:
-        wall = local(start)
+    def _compute_charges(self, start: int) -> Charges:
+        wall = tallinn_time(start)
         row = self._row_on(wall.date())
         vat_rate = self._vat_rate(row, wall.date())
         if row is None:
-            return Charges(vat_rate, (), is_entered=not self.rows)
+            return Charges(vat_rate, (), are_fees_entered=not self.rows)
         network_vat_rate = self._vat_rate(row, wall.date(), on_network=True)
-        rates = {part: vat_rate if part in _SUPPLIED else network_vat_rate for part in Part}
+        rates = {part: vat_rate if part in _BILLED_BY_SUPPLIER else network_vat_rate for part in Part}
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
@@ -180,7 +180,9 @@ class Tariff:
         row = self._row_on(day)
         if row is None:
             return ()
-        entries = {part: FEES[part] if part in FEES else NETWORK[row.package] for part in row.from_table}
+        entries = {
+            part: FEE_RATES[part] if part in FEE_RATES else NETWORK_RATES[row.package] for part in row.from_table
+        }
         return tuple(
             part
             for part in Part
@@ -193,7 +195,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate on `day` as a fraction, for rows of fees that don't state a VAT rate.
+        """Return the VAT rate that applies on `day` if no row of fees states a VAT rate, as a fraction.
 
         `on_network` selects the rate on network and state fees, which may differ from the rate on electricity.
         """
@@ -208,32 +210,32 @@ class Tariff:
 
     def _charge(self, part: Part, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if part is Part.NETWORK:
-            return self._network(row, wall, vat_rate)
+            return self._network_charge(row, wall, vat_rate)
         if part not in row.from_table:
-            return Charge(part, row.typed(part), self._vat_on_typed(vat_rate))
-        entry = nearest_rate(FEES[part], wall.date())
-        return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.holds_on(wall.date()))
+            return Charge(part, row.own_rate(part), self._vat_on_own_rate(vat_rate))
+        entry = nearest_rate(FEE_RATES[part], wall.date())
+        return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.applies_on(wall.date()))
 
-    def _vat_on_typed(self, vat_rate: float) -> float:
+    def _vat_on_own_rate(self, vat_rate: float) -> float:
         return 0.0 if self.fees_include_vat else vat_rate
 
-    def _network(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
+    def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
             own = row.network_night if self._is_night_rate(wall) else row.network_day
-            return Charge(Part.NETWORK, own, self._vat_on_typed(vat_rate))
-        entry = nearest_rate(NETWORK[row.package], wall.date())
+            return Charge(Part.NETWORK, own, self._vat_on_own_rate(vat_rate))
+        entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_rate_period(wall, has_peaks=has_peaks)
         if Part.NETWORK in row.from_table:
-            rate = _rate_at(now, entry.rate) / _CENTS
-            return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.holds_on(wall.date()))
+            rate = _rate_in(now, entry.rate) / _CENTS
+            return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.applies_on(wall.date()))
         typed = NetworkRates(
             day=row.network_day,
             night=row.network_night,
             peak=row.network_peak,
             rest_day_peak=row.network_rest_day_peak,
         )
-        return Charge(Part.NETWORK, _rate_at(now, typed), self._vat_on_typed(vat_rate))
+        return Charge(Part.NETWORK, _rate_in(now, typed), self._vat_on_own_rate(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
@@ -243,16 +245,16 @@ class Tariff:
         return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
 
-def _rate_at(now: NetworkRatePeriod, rates: NetworkRates) -> float:
-    if now is NetworkRatePeriod.PEAK and rates.peak is not None:
+def _rate_in(period: NetworkRatePeriod, rates: NetworkRates) -> float:
+    if period is NetworkRatePeriod.PEAK and rates.peak is not None:
         return rates.peak
-    if now is NetworkRatePeriod.REST_DAY_PEAK and rates.rest_day_peak is not None:
+    if period is NetworkRatePeriod.REST_DAY_PEAK and rates.rest_day_peak is not None:
         return rates.rest_day_peak
-    return rates.day if now is NetworkRatePeriod.DAY else rates.night
+    return rates.day if period is NetworkRatePeriod.DAY else rates.night
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the household's tariff from the entry's options, which contain fees in cents and VAT rates in percent."""
+    """Build the household's tariff from the entry's options, which contain fees in c/kWh and VAT rates in percent."""
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(
         zone=zone,
@@ -274,7 +276,7 @@ def _row_from(row: Mapping[str, Any]) -> TariffRow:
         package=Package(row.get("package", Package.OWN)),
         from_table=frozenset(Part(part) for part in row.get("from_table", ())),
         compared_on=_date_from(row, "compared_on"),
-        **{figure: row.get(figure, 0.0) / _CENTS for figure in _FIGURES},
+        **{figure: row.get(figure, 0.0) / _CENTS for figure in _RATE_NAMES},
     )
 
 

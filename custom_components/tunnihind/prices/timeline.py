@@ -38,9 +38,9 @@ class Period:
         return self.end - self.start
 
 
-def rounded(eur_kwh: float) -> float:
+def rounded(amount: float) -> float:
     """Round a price, a saving or a cost to 4 decimals."""
-    return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
+    return round(amount, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 class Timeline:
@@ -54,31 +54,31 @@ class Timeline:
         self.periods: Final = tuple(sorted(periods, key=lambda period: period.start))
         self._starts: Final = [period.start for period in self.periods]
 
-    def at(self, instant: int) -> Period | None:
+    def period_at(self, instant: int) -> Period | None:
         """Return the period that contains `instant` (UTC seconds), or None if the price at `instant` is unknown."""
         index = bisect_right(self._starts, instant) - 1
         if index < 0 or self.periods[index].end <= instant:
             return None
         return self.periods[index]
 
-    def between(self, start: int, end: int) -> tuple[Period, ...]:
+    def periods_between(self, start: int, end: int) -> tuple[Period, ...]:
         """Return the periods that overlap the time from `start` to `end` (UTC seconds)."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)
 
-    def at_step(self, step_s: int) -> Timeline:
+    def with_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.
 
-        An hour gets the mean price of its quarters. If the price of a quarter is unknown, the quarter's hour is left
-        out. A quarter gets the price of its hour.
+        An hour gets the mean price of its quarters. If all four quarters are settled, the hour is settled. If the price
+        of a quarter is unknown, the quarter's hour is left out. A quarter gets the price of its hour.
         """
         if step_s == self.step_s:
             return self
         if step_s < self.step_s:
-            return Timeline(step_s, (part for period in self.periods for part in _split(period, step_s)))
+            return Timeline(step_s, (part for period in self.periods for part in _split_period(period, step_s)))
         grouped = groupby(self.periods, key=lambda period: period.start // step_s)
-        joined = (_joined(tuple(parts)) for _, parts in grouped)
+        joined = (_joined_period(tuple(parts)) for _, parts in grouped)
         return Timeline(step_s, (period for period in joined if period.length_s == step_s))
 
     @property
@@ -92,12 +92,12 @@ class Timeline:
         return self.periods[-1].end if self.periods else None
 
 
-def _split(period: Period, step_s: int) -> Iterator[Period]:
+def _split_period(period: Period, step_s: int) -> Iterator[Period]:
     for start in range(period.start, period.end, step_s):
         yield replace(period, start=start, end=start + step_s)
 
 
-def _joined(parts: Sequence[Period]) -> Period:
+def _joined_period(parts: Sequence[Period]) -> Period:
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
@@ -112,7 +112,7 @@ def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _MEAN_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
-def is_whole(day: Day, periods: Sequence[Period]) -> bool:
+def is_day_covered(day: Day, periods: Sequence[Period]) -> bool:
     """Return whether the periods cover the whole day. All periods must lie within the day, and must not overlap."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
@@ -130,7 +130,7 @@ class Level(StrEnum):
 def rank(period: Period, day: Sequence[Period]) -> int:
     """Return the rank of the period's price among the prices of its day.
 
-    The cheapest price has rank 1. Equal prices have the same rank.
+    The lowest price has rank 1. Equal prices have the same rank.
     """
     return 1 + sum(other.price < period.price for other in day)
 
@@ -138,15 +138,15 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the price level of a period, compared with all periods of its day.
 
-    Periods with the same price have the level at the middle of their places among the sorted prices.
+    If several periods have the same price, the middle of their places among the sorted prices determines their level.
     """
-    return _level(period.price, sorted(other.price for other in day))
+    return _level_of_price(period.price, sorted(other.price for other in day))
 
 
 def levels(day: Sequence[Period]) -> list[Level]:
     """Return the price level of each period of the day."""
     prices = sorted(period.price for period in day)
-    return [_level(period.price, prices) for period in day]
+    return [_level_of_price(period.price, prices) for period in day]
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
@@ -157,7 +157,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
-def _level(price: float, sorted_prices: Sequence[float]) -> Level:
+def _level_of_price(price: float, sorted_prices: Sequence[float]) -> Level:
     middle = (bisect_left(sorted_prices, price) + bisect_right(sorted_prices, price)) / 2 / len(sorted_prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

@@ -16,7 +16,7 @@ _WITH_DECIMAL_POINT: Final = frozenset(
 _FORM_DECIMALS: Final = 6
 _CENT_DECIMALS: Final = 2
 _EURO_DECIMALS: Final = 4
-_PART_DECIMALS: Final = 2
+_EXTRA_PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
@@ -30,7 +30,7 @@ class Unit(StrEnum):
     EUROS = "euros"
 
     @property
-    def per_euro(self) -> int:
+    def units_per_euro(self) -> int:
         """The number of units in a euro: 100 or 1."""
         return _CENTS if self is Unit.CENTS else 1
 
@@ -42,27 +42,27 @@ class Unit(StrEnum):
         """Convert an amount in this unit to cents."""
         return amount if self is Unit.CENTS else round(amount * _CENTS, _FORM_DECIMALS)
 
-    def text(self, eur_kwh: float, language: str) -> str:
+    def price_text(self, eur_kwh: float, language: str) -> str:
         """Format a price and its unit for a language. The price is rounded to a hundredth of a cent."""
         cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
-        return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
+        return f"{self._figure_text(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
-    def part(self, eur_kwh: float, language: str) -> str:
+    def part_text(self, eur_kwh: float, language: str) -> str:
         """Format one part of the household price, without the unit.
 
         A part may have up to two more decimals than a price, because more coarsely rounded parts might not add up to
         the price.
         """
-        return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
+        return self._figure_text(eur_kwh, language, more_decimals=_EXTRA_PART_DECIMALS)
 
-    def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
+    def _figure_text(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
         least = _CENT_DECIMALS if self is Unit.CENTS else _EURO_DECIMALS
         most = least + more_decimals
-        whole, _, fraction = f"{round(eur_kwh * self.per_euro, most) or 0.0:.{most}f}".partition(".")
-        return in_language(f"{whole}.{fraction.rstrip('0').ljust(least, '0')}", language)
+        whole, _, fraction = f"{round(eur_kwh * self.units_per_euro, most) or 0.0:.{most}f}".partition(".")
+        return figure_in_language(f"{whole}.{fraction.rstrip('0').ljust(least, '0')}", language)
 
 
-def in_language(figure: str, language: str) -> str:
+def figure_in_language(figure: str, language: str) -> str:
     """If `language` uses a decimal comma, replace the decimal point in `figure` by a comma."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")

@@ -22,7 +22,7 @@ class Zone(StrEnum):
         """The suffix that marks this zone in a server's id, or an empty string for Estonia."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
-    def country(self, language: str) -> str:
+    def country_name(self, language: str) -> str:
         """Return the name of the zone's country in `language`. If there is no such name, return the English name."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
@@ -52,7 +52,7 @@ class _VatLaw:
     on_network: float | None = None
 
 
-_LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
+_VAT_LAWS: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
     # Estonia's VAT law: Käibemaksuseadus § 15
     Zone.EE: (_VatLaw(date(2009, 7, 1), 0.20), _VatLaw(date(2024, 1, 1), 0.22), _VatLaw(date(2025, 7, 1), 0.24)),
     # Latvia's VAT law: Pievienotās vērtības nodokļa likums, 41. pants
@@ -76,6 +76,6 @@ def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     If `on_network` is true, return the rate on network and state fees. Otherwise, return the rate on electricity and on
     the supplier's fees. If `day` is before the first known rate, return the first known rate.
     """
-    laws = _LAW[zone]
+    laws = _VAT_LAWS[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])
     return law.rate if law.on_network is None or not on_network else law.on_network

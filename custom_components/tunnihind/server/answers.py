@@ -30,8 +30,9 @@ class Band:
 class Backtest:
     """The accuracy of the server's forecasts of past days.
 
-    `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest settled
-    price. `baseline_mae` is the same error of the price one week earlier. `skill` is 1 - `mae` / `baseline_mae`.
+    `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest price that
+    was settled when the forecast was made. `baseline_mae` is the same error of the price one week earlier. `skill` is
+    1 - `mae` / `baseline_mae`.
     """
 
     mae: float
@@ -44,20 +45,21 @@ class Backtest:
 class PlanScore:
     """The server's scores of plans: the savings of four-hour plans and of a boiler.
 
-    `days` is the number of scored days. Savings are measured against the mean price of the day or the week.
-    `share`, `baseline` and `week` are fractions of the greatest possible saving. `share` is the saving of plans that
-    use the four hours with the lowest forecasts on the next day. `baseline` is the saving of plans that use the four
-    hours that were cheapest one week earlier. `week` is the saving of plans that use the four hours with the lowest
-    forecasts in the next seven days. If the server sends no such figure, `week` is None.
+    `scored_days` is the number of scored days. Savings are measured against the mean price of the day or the week.
+    `next_day_share`, `baseline_share` and `week_share` are fractions of the greatest possible saving. `next_day_share`
+    is the saving of plans that use the four hours with the lowest forecasts on the next day. `baseline_share` is the
+    saving of plans that use the four hours that were cheapest one week earlier. `week_share` is the saving of plans
+    that use the four hours with the lowest forecasts in the next seven days. If the server sends no such figure,
+    `week_share` is None.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
     """
 
-    days: int
-    share: float
-    baseline: float
-    week: float | None
+    scored_days: int
+    next_day_share: float
+    baseline_share: float
+    week_share: float | None
     boiler_eur: float
     ideal_boiler_eur: float
 
@@ -69,7 +71,7 @@ class Mode(StrEnum):
     DEMO = "demo"
     """A simulated market with made-up prices."""
     REHEARSAL = "rehearsal"
-    """A past day with the prices and forecasts of that day. The server's clock runs on from that day."""
+    """A past day with the prices and forecasts known then. The server's clock runs on from that day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class ForecastAnswer:
             return self.settled[start]
         return self.forecast[start].p50 if start in self.forecast else None
 
-    def in_hours(self) -> ForecastAnswer:
+    def with_hourly_prices(self) -> ForecastAnswer:
         """Return the answer with hourly prices instead of quarter-hour prices.
 
         An hour's price is the mean of its four quarters, rounded to 2 decimals like the server's prices. If all four
@@ -153,11 +155,11 @@ class ForecastAnswer:
             if all(start in self.settled for start in quarters):
                 settled[hour] = _mean(self.settled[start] for start in quarters)
             elif all(start in self.settled or start in self.forecast for start in quarters):
-                bands = [self._band(start) for start in quarters]
+                bands = [self._percentiles(start) for start in quarters]
                 forecast[hour] = Band(*(_mean(figures) for figures in zip(*bands, strict=True)))
         return replace(self, settled=settled, forecast=forecast, step_s=HOUR_S)
 
-    def _band(self, start: int) -> tuple[float, float, float]:
+    def _percentiles(self, start: int) -> tuple[float, float, float]:
         if start in self.settled:
             return (self.settled[start],) * 3
         band = self.forecast[start]
@@ -168,29 +170,29 @@ def _mean(prices: Iterable[float]) -> float:
     return round(fmean(prices), _PRICE_DECIMALS)
 
 
-_WORDS: Final = {
+_MODE_WORDS: Final = {
     "en": {Mode.DEMO: "demo", Mode.REHEARSAL: "rehearsal"},
     "et": {Mode.DEMO: "demo", Mode.REHEARSAL: "proov"},
     "ru": {Mode.DEMO: "демо", Mode.REHEARSAL: "репетиция"},
 }
-_CREDITS: Final = {
+_CREDIT_MARKS: Final = {
     "en": {Mode.DEMO: "Demo, simulated prices", Mode.REHEARSAL: "Rehearsal, prices of a past day"},
     "et": {Mode.DEMO: "Demo, väljamõeldud hinnad", Mode.REHEARSAL: "Proov, möödunud päeva hinnad"},
     "ru": {Mode.DEMO: "Демо, вымышленные цены", Mode.REHEARSAL: "Репетиция, цены прошедшего дня"},
 }
 
 
-def name_of(mode: Mode, zone: Zone, language: str) -> str:
+def server_name(mode: Mode, zone: Zone, language: str) -> str:
     """Return the display name of a server.
 
     The name doesn't mention the zone Estonia or the live mode.
     """
-    country = zone.country(language) if zone.suffix else None
-    word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
+    country = zone.country_name(language) if zone.suffix else None
+    word = _MODE_WORDS.get(language, _MODE_WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
     """Return the credit line, with words like "Demo, simulated prices" before it if the prices are not live."""
-    mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
+    mark = _CREDIT_MARKS.get(language, _CREDIT_MARKS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

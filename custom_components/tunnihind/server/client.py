@@ -43,15 +43,15 @@ from ..errors import (
 )
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import CONF_ZONE, Zone
-from .answers import About, ForecastAnswer, Mode, PlanScore, name_of
+from .answers import About, ForecastAnswer, Mode, PlanScore, server_name
 from .documents import (
-    Malformed,
-    UnknownZone,
+    MalformedDocument,
+    UnknownZoneDocument,
     about_from,
     forecast_from,
-    past_prices_from,
+    history_prices_from,
     plan_score_from,
-    settled_from,
+    series_prices_from,
 )
 
 POLL_S: Final = 60
@@ -65,13 +65,13 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 _MAX_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
-_NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
-_HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
+_NEWEST_PATHS: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
+_HISTORY_PATHS: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
 # The integration's error for each exception of the HTTP library. The first match is used, so subclasses come before
 # their base class.
-_FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
+_CONNECTION_ERRORS: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
     aiohttp.RedirectClientError: RedirectLoop,
@@ -102,7 +102,7 @@ def server_url(typed: str) -> str:
     return str(url.with_host(url.host.lower()).with_path(_OWN_PATHS.sub("", url.path)))
 
 
-def without_password(url: str) -> str:
+def url_without_password(url: str) -> str:
     """Return the URL without its user name and password, for texts that people see."""
     return str(URL(url).with_user(None))
 
@@ -130,8 +130,8 @@ class Client:
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
         self._url = URL(url)
-        self.shown_url = without_password(url)
-        self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
+        self.shown_url = url_without_password(url)
+        self._newest_answers: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
         """Return the server's description of itself, or None if the server sends no valid description.
@@ -140,34 +140,34 @@ class Client:
         """
         try:
             _, body = await self._get("api/about")
-            return self._read(about_from, body)
+            return self._parse(about_from, body)
         except NotTunnihind, InvalidAnswer:
             return None
 
-    async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
+    async def newest_prices(self, step_s: int = HOUR_S) -> ForecastAnswer:
         """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
         If the server reports no change, return the same object as the last call with this `step_s`. Raises
         CannotConnect, NotTunnihind and InvalidAnswer.
         """
-        etag, newest = self._newest.get(step_s, (None, None))
-        headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
+        etag, newest = self._newest_answers.get(step_s, (None, None))
+        headers, body = await self._get(_NEWEST_PATHS[step_s], headers={"If-None-Match": etag} if etag else {})
         if body is None and newest is not None:
             return newest
-        newest = self._read(partial(forecast_from, step_s=step_s), body)
-        self._newest[step_s] = headers.get("ETag"), newest
+        newest = self._parse(partial(forecast_from, step_s=step_s), body)
+        self._newest_answers[step_s] = headers.get("ETag"), newest
         return newest
 
-    async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
+    async def settled_prices_of_last_days(self, days: int, step_s: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) from `days` days ago on, keyed by the start of each period.
 
         A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
         CannotConnect, NotTunnihind and InvalidAnswer.
         """
-        _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
+        _, body = await self._get(_HISTORY_PATHS[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
-            return self._read(settled_from, body)
-        return self._read(partial(forecast_from, step_s=step_s), body).settled
+            return self._parse(series_prices_from, body)
+        return self._parse(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
         """Return the server's scores of plans, or None if the server sends no such scores.
@@ -176,11 +176,11 @@ class Client:
         """
         try:
             _, body = await self._get("api/v1/accuracy")
-            return self._read(plan_score_from, body)
+            return self._parse(plan_score_from, body)
         except NotTunnihind:
             return None
 
-    async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
+    async def settled_prices_of_month(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the month that begins on `month`, keyed by the start of each period.
 
         A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidAnswer.
@@ -188,7 +188,7 @@ class Client:
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
             _, body = await self._get("api/v1/history", query=query)
-            return self._read(partial(past_prices_from, zone=zone), body)
+            return self._parse(partial(history_prices_from, zone=zone), body)
         except NotTunnihind as error:
             raise NoPastPrices(self.shown_url) from error
 
@@ -198,12 +198,12 @@ class Client:
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
-                body = await self._body(response)
+                body = await self._read_body(response)
         except (TimeoutError, aiohttp.ClientError) as error:
-            raise _failure(error, self.shown_url) from error
+            raise _connection_error(error, self.shown_url) from error
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _read_body(self, response: aiohttp.ClientResponse) -> bytes:
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -223,20 +223,21 @@ class Client:
             raise CannotConnect(url, reason, retry_after=retry_after)
         raise NotTunnihind(url, reason)
 
-    def _read[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
+    def _parse[Answer](self, read: Callable[[object], Answer], body: bytes | None) -> Answer:
         try:
             return read(json_loads(body or b""))
-        except UnknownZone as error:
+        except UnknownZoneDocument as error:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
-        except Malformed as error:
+        except MalformedDocument as error:
             raise InvalidAnswer(self.shown_url, str(error)) from error
         except ValueError as error:  # the body is not JSON, or it is another program's document
             raise ForeignAnswer(self.shown_url) from error
 
 
-def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    # The errors in `_FAILURES` have fixed texts, because the text of an exception may quote the server's answer.
-    known = next((failure for kind, failure in _FAILURES.items() if isinstance(error, kind)), None)
+def _connection_error(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
+    # The errors in `_CONNECTION_ERRORS` have fixed texts, because the text of an exception may quote the server's
+    # answer.
+    known = next((failure for kind, failure in _CONNECTION_ERRORS.items() if isinstance(error, kind)), None)
     if known is ConnectionRefused and isinstance(error, OSError) and error.errno != ECONNREFUSED:
         number = error.errno or 0
         return CannotConnect(url, os.strerror(number) if number > 0 else error.strerror or str(error))
@@ -300,8 +301,8 @@ class Server:
         return URL(self.url).host or ""
 
     @property
-    def place(self) -> str:
-        """The host, port and path of `url`, without a default port. The place distinguishes servers on one host."""
+    def host_and_path(self) -> str:
+        """The host, port and path of `url`, without a default port. They distinguish servers on one host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
@@ -327,10 +328,10 @@ class Server:
 
     def name(self, language: str) -> str:
         """Return the server's display name in `language`. If the server didn't describe itself, return the host."""
-        return name_of(self.mode, self.zone, language) if self.instance_id else self.host
+        return server_name(self.mode, self.zone, language) if self.instance_id else self.host
 
     @property
-    def data(self) -> dict[str, Any]:
+    def entry_data(self) -> dict[str, Any]:
         """The data that the server's config entry stores."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
         zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
@@ -344,12 +345,12 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
     """
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
-    return Server(url, await client.forecast(), about)
+    return Server(url, await client.newest_prices(), about)
 
 
-async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
+async def server_with_quarters(hass: HomeAssistant, server: Server) -> Server:
     """Return `server` with its quarter-hour prices. If they can't be fetched, return `server` unchanged."""
     try:
-        return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
+        return replace(server, answer=await Client(async_get_clientsession(hass), server.url).newest_prices(QUARTER_S))
     except TunnihindError:
         return server

@@ -14,7 +14,7 @@ from homeassistant.util import dt as dt_util
 from ..prices.timeline import QUARTER_S
 
 # An answer from a cache in front of the server is rarely more than this many seconds old.
-_CACHED_S: Final = 120
+_MAX_CACHE_AGE_S: Final = 120
 # The server's time and Home Assistant's time are rounded to seconds, so their difference may vary by a second.
 _ROUNDING_S: Final = 1
 
@@ -45,7 +45,7 @@ class EntryClock:
 
     def agrees_with(self, server_now: int) -> bool:
         """Return whether `server_now` is at most two minutes off Home Assistant's time plus `server_ahead_s`."""
-        return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
+        return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _MAX_CACHE_AGE_S
 
     def synchronise(self, server_now: int) -> None:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
@@ -55,12 +55,15 @@ class EntryClock:
         cache and times are rounded.
         """
         ahead_s = self._ahead_of_home(server_now)
-        if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
+        if not -_MAX_CACHE_AGE_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal has started again, so that its clock went back from `before` to `server_now`."""
-        return self.is_rehearsal and server_now < before - _CACHED_S
+        """Return whether a rehearsal has started again.
+
+        The rehearsal's clock has then gone back by more than two minutes, from `before` to `server_now`.
+        """
+        return self.is_rehearsal and server_now < before - _MAX_CACHE_AGE_S
 
     @property
     def ahead_s(self) -> int:

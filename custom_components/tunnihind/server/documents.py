@@ -17,21 +17,21 @@ _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
 # attribute of every entity.
 _LONGEST_TEXT: Final = 300
-_SAVING_DAYS: Final = 30
-_SAVING_HOURS: Final = 4
+_SCORED_DAYS: Final = 30
+_SCORED_PLAN_HOURS: Final = 4
 
 
-class Malformed(ValueError):
+class MalformedDocument(ValueError):
     """A document that breaks the API's specification. The message names the fault."""
 
 
-class UnknownZone(ValueError):
+class UnknownZoneDocument(ValueError):
     """A document with prices of a zone that the integration doesn't support. The message names the zone."""
 
 
 def about_from(document: object) -> About:
-    """Read the answer of `GET /api/about`. Raises Malformed."""
-    fields = _checked(_ABOUT, document)
+    """Read the answer of `GET /api/about`. Raises MalformedDocument."""
+    fields = _checked_fields(_ABOUT_SCHEMA, document)
     return About(
         version=fields["version"],
         instance_id=fields["instanceId"],
@@ -57,12 +57,13 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
     `step_s` is the length of a period in seconds. Raises ValueError if the document is not an object with `zone`,
-    `dayAhead` and `forecast`, because then another program answered. Also raises Malformed or UnknownZone.
+    `dayAhead` and `forecast`, because then another program answered. Also raises MalformedDocument or
+    UnknownZoneDocument.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
     _check_zone(document["zone"])
-    fields = _checked(_PRICES[step_s], document)
+    fields = _checked_fields(_PRICES_SCHEMAS[step_s], document)
     return ForecastAnswer(
         now=fields["now"],
         made_at=fields["madeAt"],
@@ -77,27 +78,27 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
 
 def _check_zone(value: object) -> None:
     if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
-        raise UnknownZone(value)
+        raise UnknownZoneDocument(value)
 
 
-def settled_from(document: object) -> dict[int, float]:
+def series_prices_from(document: object) -> dict[int, float]:
     """Read the settled prices (EUR/MWh) from the answer of `GET /api/series`, keyed by the start of each hour.
 
-    Raises Malformed.
+    Raises MalformedDocument.
     """
-    return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
+    return {hour["ts"]: hour["eurMwh"] for hour in _checked_fields(_SERIES_SCHEMA, document)["actuals"]}
 
 
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
-    If a needed score is missing, return None. Raises Malformed.
+    If a needed score is missing, return None. Raises MalformedDocument.
     """
-    windows = _checked(_ACCURACY, document)["windows"]
-    window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
-    decisions = None if window is None else _checked(_DECISIONS, window["decisions"])
+    windows = _checked_fields(_ACCURACY_SCHEMA, document)["windows"]
+    window = next((window for window in windows if window["days"] == _SCORED_DAYS and "decisions" in window), None)
+    decisions = None if window is None else _checked_fields(_DECISIONS_SCHEMA, window["decisions"])
     ahead = next((ahead for ahead in decisions["byDaysAhead"] if ahead["daysAhead"] == 1), None) if decisions else None
-    plans = next((plans for plans in ahead["plans"] if plans["hours"] == _SAVING_HOURS), None) if ahead else None
+    plans = next((plans for plans in ahead["plans"] if plans["hours"] == _SCORED_PLAN_HOURS), None) if ahead else None
     if decisions is None or ahead is None or plans is None:
         return None
     figures = plans["share"], plans["baselineShare"], ahead["boilerEurAYear"], ahead["idealBoilerEurAYear"]
@@ -107,14 +108,14 @@ def plan_score_from(document: object) -> PlanScore | None:
     return PlanScore(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
 
 
-def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
+def history_prices_from(document: object, zone: Zone) -> dict[int, float]:
     """Read the settled prices (EUR/MWh) from the answer of `GET /api/v1/history`, keyed by the start of each period.
 
-    Raises Malformed if the document breaks the API's specification or contains the prices of another zone.
+    Raises MalformedDocument if the document breaks the API's specification or contains the prices of another zone.
     """
-    fields = _checked(_HISTORY, document)
+    fields = _checked_fields(_HISTORY_SCHEMA, document)
     if fields["zone"] != zone:
-        raise Malformed(f"expected zone {zone}, not {fields['zone']}")
+        raise MalformedDocument(f"expected zone {zone}, not {fields['zone']}")
     return {period["ts"]: period["eurMwh"] for period in fields["prices"]}
 
 
@@ -166,7 +167,7 @@ def _instant(value: object) -> int:
     return instant
 
 
-def _start_of(step_s: int) -> Callable[[object], int]:
+def _start_check(step_s: int) -> Callable[[object], int]:
     def start(value: object) -> int:
         instant = _instant(value)
         if instant % step_s:
@@ -176,13 +177,13 @@ def _start_of(step_s: int) -> Callable[[object], int]:
     return start
 
 
-def _ordered(item: dict[str, Any]) -> dict[str, Any]:
+def _ordered_band(item: dict[str, Any]) -> dict[str, Any]:
     if not item["p10"] <= item["p50"] <= item["p90"]:
         raise vol.Invalid("expected p10 <= p50 <= p90")
     return item
 
 
-def _record(fields: dict[str, Any]) -> Callable[[object], Any]:
+def _object_schema(fields: dict[str, Any]) -> Callable[[object], Any]:
     return vol.Schema({vol.Required(name): check for name, check in fields.items()}, extra=vol.ALLOW_EXTRA)
 
 
@@ -200,56 +201,67 @@ def _flag(value: object) -> bool:
     return value
 
 
-_ZONE: Final = vol.In([*Zone])
-_BACKTEST: Final = _record({"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer})
-_ABOUT: Final = _record(
+_ZONE_SCHEMA: Final = vol.In([*Zone])
+_BACKTEST_SCHEMA: Final = _object_schema(
+    {"mae": _number, "baselineMae": _number, "skill": _number, "horizonH": _integer}
+)
+_ABOUT_SCHEMA: Final = _object_schema(
     {
         "version": _text,
         "instanceId": vol.All(_text, vol.Length(min=1)),
         "vatRate": vol.All(_number, vol.Range(min=0, max=1, max_included=False)),
         "attribution": _text,
-        "zone": _ZONE,
-        "zones": [_record({"zone": _text, "url": _address})],
+        "zone": _ZONE_SCHEMA,
+        "zones": [_object_schema({"zone": _text, "url": _address})],
         "vatRateIsChosen": _flag,
     }
 )
 
 
-def _settled(step_s: int) -> Callable[[object], Any]:
-    return _record({"ts": _start_of(step_s), "eurMwh": _price})
+def _settled_schema(step_s: int) -> Callable[[object], Any]:
+    return _object_schema({"ts": _start_check(step_s), "eurMwh": _price})
 
 
-def _prices(step_s: int) -> Callable[[object], Any]:
-    band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
-    return _record(
+def _prices_schema(step_s: int) -> Callable[[object], Any]:
+    band = _object_schema({"ts": _start_check(step_s), "p10": _price, "p50": _price, "p90": _price})
+    return _object_schema(
         {
-            "zone": _ZONE,
+            "zone": _ZONE_SCHEMA,
             "currency": "EUR",
             "now": _instant,
             "madeAt": vol.Any(None, _instant),
             "lastRefresh": vol.Any(None, _instant),
-            "backtest": vol.Any(None, _BACKTEST),
-            "dayAhead": [_settled(step_s)],
-            "forecast": [vol.All(band, _ordered)],
+            "backtest": vol.Any(None, _BACKTEST_SCHEMA),
+            "dayAhead": [_settled_schema(step_s)],
+            "forecast": [vol.All(band, _ordered_band)],
         }
     )
 
 
-_PRICES: Final = {step_s: _prices(step_s) for step_s in (HOUR_S, QUARTER_S)}
-_SERIES: Final = _record({"actuals": [_settled(HOUR_S)]})
-_HISTORY: Final = _record({"zone": _ZONE, "currency": "EUR", "prices": [_settled(QUARTER_S)]})
-_FIGURE: Final = vol.Any(None, _number)
-_PLANS: Final = _record({"hours": _integer, "n": _integer, "share": _FIGURE, "baselineShare": _FIGURE})
-_AHEAD: Final = _record(
-    {"daysAhead": _integer, "plans": [_PLANS], "boilerEurAYear": _FIGURE, "idealBoilerEurAYear": _FIGURE}
+_PRICES_SCHEMAS: Final = {step_s: _prices_schema(step_s) for step_s in (HOUR_S, QUARTER_S)}
+_SERIES_SCHEMA: Final = _object_schema({"actuals": [_settled_schema(HOUR_S)]})
+_HISTORY_SCHEMA: Final = _object_schema(
+    {"zone": _ZONE_SCHEMA, "currency": "EUR", "prices": [_settled_schema(QUARTER_S)]}
 )
-_DECISIONS: Final = _record({"byDaysAhead": [_AHEAD], "week": _PLANS})
-_ACCURACY: Final = _record({"windows": [_record({"days": _integer})]})
+_FIGURE_SCHEMA: Final = vol.Any(None, _number)
+_PLANS_SCHEMA: Final = _object_schema(
+    {"hours": _integer, "n": _integer, "share": _FIGURE_SCHEMA, "baselineShare": _FIGURE_SCHEMA}
+)
+_DAYS_AHEAD_SCHEMA: Final = _object_schema(
+    {
+        "daysAhead": _integer,
+        "plans": [_PLANS_SCHEMA],
+        "boilerEurAYear": _FIGURE_SCHEMA,
+        "idealBoilerEurAYear": _FIGURE_SCHEMA,
+    }
+)
+_DECISIONS_SCHEMA: Final = _object_schema({"byDaysAhead": [_DAYS_AHEAD_SCHEMA], "week": _PLANS_SCHEMA})
+_ACCURACY_SCHEMA: Final = _object_schema({"windows": [_object_schema({"days": _integer})]})
 
 
-def _checked(schema: Callable[[object], Any], document: object) -> dict[str, Any]:
+def _checked_fields(schema: Callable[[object], Any], document: object) -> dict[str, Any]:
     try:
         checked: dict[str, Any] = schema(document)
     except vol.Invalid as error:
-        raise Malformed(str(error)) from error
+        raise MalformedDocument(str(error)) from error
     return checked

@@ -13,14 +13,14 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# The prices of the last 49 hours are kept: yesterday and today are at most 49 hours long. A plan needs yesterday's
-# prices if its window began before midnight.
-KEEP_S: Final = 49 * HOUR_S
-# Prices are published only up to the end of the next delivery day. So if a known settled price is this many seconds
-# ahead, the price came from a server with a wrong clock.
-SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before the pause between requests ends, because the times of polls vary.
-_MARGIN_S: Final = 30
+# The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
+# yesterday's prices if its window began before midnight.
+KEPT_PRICES_S: Final = 49 * HOUR_S
+# Prices are published only up to the end of the next delivery day. So if a known settled price is at least this many
+# seconds ahead, the price came from a server with a wrong clock.
+MAX_SETTLED_AHEAD_S: Final = 48 * HOUR_S
+# A request may be sent up to this many seconds before the pause between requests ends, because the times of polls vary.
+_POLL_MARGIN_S: Final = 30
 # The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
 # 49 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
@@ -28,7 +28,7 @@ _DAYS_SINCE_YESTERDAY: Final = 3
 _ASK_AGAIN_S: Final = HOUR_S
 
 
-def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
+def merged_answers(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the prices that only `older` contains.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
@@ -41,29 +41,31 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     `now` and the server's clock.
     """
     if older and older.step_s < newer.step_s:
-        older = older.in_hours()
+        older = older.with_hourly_prices()
     elif older and older.step_s > newer.step_s:
         older = None  # the price of an hour doesn't show the prices of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
-    known = replace(newer, forecast={start: forecast[start] for start in sorted(forecast) if start >= now - KEEP_S})
-    ahead = max(now, newer.now) + SETTLED_AHEAD_S
+    known = replace(
+        newer, forecast={start: forecast[start] for start in sorted(forecast) if start >= now - KEPT_PRICES_S}
+    )
+    ahead = max(now, newer.now) + MAX_SETTLED_AHEAD_S
     facts = {start: price for start, price in older.settled.items() if start < ahead} if older else {}
-    return with_settled(known, {**facts, **newer.settled}, now)
+    return with_settled_prices(known, {**facts, **newer.settled}, now)
 
 
-def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
+def with_settled_prices(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
     """Return `known` with the settled prices in `settled` added.
 
     `settled` maps the start of each period to its price in EUR/MWh. Settled prices that are more than 49 hours old at
     `now` (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
-    return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
+    return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEPT_PRICES_S})
 
 
-class History:
+class PastPricesFetcher:
     """Requests the past prices of today and yesterday while some of them are missing.
 
     The pause between two requests grows from one minute to 15 minutes. `is_missing` is true if past prices of today are
@@ -78,36 +80,42 @@ class History:
 
     def is_due(self, now: int) -> bool:
         """Return whether to request missing past prices again at `now` (UTC seconds)."""
-        return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
+        return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _POLL_MARGIN_S
 
-    def forget(self) -> None:
+    def forget_requests(self) -> None:
         """Forget all earlier requests, so that the next poll requests missing past prices at once."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
-    async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
+    async def with_past_prices(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
         """Return `known`. If past prices of today or yesterday are missing, request them and add them to `known`.
 
         No request is sent while no settled price is known, or during the pause after an earlier request.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
-        if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
+        # At one in the morning, the current period may have no price yet, although all past prices are known.
+        past = now - now % known.step_s
+        if (
+            known.settled
+            and not _has_settled_prices(known, yesterday.start, past)
+            and (self._attempts == 0 or self.is_due(now))
+        ):
             self._asked_at = now
             self._attempts += 1
             try:
-                settled = await self._client.settled_of_last(_DAYS_SINCE_YESTERDAY, known.step_s)
+                settled = await self._client.settled_prices_of_last_days(_DAYS_SINCE_YESTERDAY, known.step_s)
             except TunnihindError as error:
                 LOGGER.debug("the server did not send the prices of past hours: %s", error)
             else:
-                known = with_settled(known, settled, now)
-        if not known.settled or _knows(known, yesterday.start, now):
-            self.forget()
+                known = with_settled_prices(known, settled, now)
+        if not known.settled or _has_settled_prices(known, yesterday.start, past):
+            self.forget_requests()
         else:
-            self.is_missing = not _knows(known, today.start, now)
+            self.is_missing = not _has_settled_prices(known, today.start, past)
         return known
 
 
-def _knows(known: ForecastAnswer, start: int, end: int) -> bool:
+def _has_settled_prices(known: ForecastAnswer, start: int, end: int) -> bool:
     return all(instant in known.settled for instant in range(start, end, known.step_s))
 
 
@@ -123,11 +131,11 @@ class NewestPricesFetcher:
         """True if the server sent no valid quarter-hour prices at the last request for them."""
         return self._refused_at is not None
 
-    def forget(self) -> None:
+    def forget_refusal(self) -> None:
         """Forget that the server sent no quarter-hour prices, so that the next poll may request them again."""
         self._refused_at = None
 
-    async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
+    async def fetch(self, *, in_quarters: bool) -> ForecastAnswer:
         """Return the newest prices by quarter-hours if `in_quarters` is true, else by hours.
 
         If the server sends no valid quarter-hour prices, return hourly prices, and don't request quarter-hour prices
@@ -136,15 +144,15 @@ class NewestPricesFetcher:
         """
         if not in_quarters:
             self._refused_at = None
-            return await self._client.forecast(HOUR_S)
+            return await self._client.newest_prices(HOUR_S)
         # A negative time since the failed request means that Home Assistant's clock was set back. Then quarter-hour
         # prices are requested at once.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < _ASK_AGAIN_S:
-            return await self._client.forecast(HOUR_S)
+            return await self._client.newest_prices(HOUR_S)
         try:
-            quarters = await self._client.forecast(QUARTER_S)
+            quarters = await self._client.newest_prices(QUARTER_S)
         except (NotTunnihind, InvalidAnswer) as error:
-            hours = await self._client.forecast(HOUR_S)
+            hours = await self._client.newest_prices(HOUR_S)
             LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
             self._refused_at = home_now()
             return hours

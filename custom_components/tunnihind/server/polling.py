@@ -12,14 +12,14 @@ from ..prices.zones import Zone
 from .answers import About, ForecastAnswer, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
-from .known import History, NewestPricesFetcher, merged
+from .known import NewestPricesFetcher, PastPricesFetcher, merged_answers
 
 # A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
 # in front of a failed server.
-_ANSWER_LIFE_S: Final = HOUR_S
+_MAX_ANSWER_AGE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
 # description.
-_ABOUT_LIFE_S: Final = HOUR_S
+_ABOUT_INTERVAL_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
@@ -47,7 +47,7 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
+class ServerContact:
     """When a server last answered, and problems with its prices.
 
     Instants are UTC seconds on the `EntryClock`.
@@ -68,7 +68,7 @@ class Contact:
 
     def silence_s(self, now: int) -> int:
         """Return the seconds since the last answer, or since that answer became an hour old if this was earlier."""
-        return now - min(self.answered_at, self.answer_made_at + _ANSWER_LIFE_S)
+        return now - min(self.answered_at, self.answer_made_at + _MAX_ANSWER_AGE_S)
 
 
 class ResetReason(Enum):
@@ -78,25 +78,25 @@ class ResetReason(Enum):
     NEW_REHEARSAL = auto()
 
 
-class Polling:
+class ServerPoller:
     """Polls one server for an entry.
 
     The server's answers synchronise `clock`. `had_identity` returns whether the entry stores an installation id of the
-    server. `about` is the server's description of itself. `known` contains the server's known prices. `about` and
-    `known` are None until they are restored or received.
+    server. `about` is the server's description of itself. `known_prices` contains the server's known prices. `about`
+    and `known_prices` are None until they are restored or received.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
         self.about: About | None = None
-        self.known: ForecastAnswer | None = None
+        self.known_prices: ForecastAnswer | None = None
         self._client: Final = client
         self._clock: Final = clock
         self._zone: Final = zone
         self._had_identity: Final = had_identity
         self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
         self._newest_prices_fetcher: Final = NewestPricesFetcher(client)
-        self._history: Final = History(client)
-        self._newest: ForecastAnswer | None = None
+        self._past_prices_fetcher: Final = PastPricesFetcher(client)
+        self._newest_answer: ForecastAnswer | None = None
         self._answered_zone: Zone = zone
         self._answered_id: str | None = None
         self._about_asked_at = 0
@@ -112,7 +112,7 @@ class Polling:
         self.about = about
         self._answered_id = self._instance_id
         if known:
-            self.known = known
+            self.known_prices = known
             self._answered_at = self._answer_made_at = self._clock.from_server_time(known.now)
 
     @property
@@ -122,64 +122,64 @@ class Polling:
             return Mode.REHEARSAL
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
-    def contact(self, *, needs_quarters: bool) -> Contact:
+    def contact(self, *, needs_quarters: bool) -> ServerContact:
         """Return when the server last answered, and the present problems with its prices.
 
         `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
-        return Contact(
+        return ServerContact(
             answered_at=self._answered_at,
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
-            is_history_missing=self._history.is_missing,
+            is_history_missing=self._past_prices_fetcher.is_missing,
             are_quarters_missing=needs_quarters and self._newest_prices_fetcher.has_no_quarters,
             wrong_server=self._wrong_server,
         )
 
-    async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
+    async def poll(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
         """Poll the server. Return the known prices, and the reason if the poll dropped all earlier prices.
 
         Raises TunnihindError if a needed request fails, or if the wrong server answers before any prices are known.
         After an error, the known prices stay the same.
         """
-        answer = await self._newest_prices_fetcher.ask(in_quarters=in_quarters)
+        answer = await self._newest_prices_fetcher.fetch(in_quarters=in_quarters)
         self._answered_zone = answer.zone
         if answer.zone is self._zone:  # prices of another zone are refused without further requests
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
-            await self._ask_about(at_once=in_doubt and answer is not self._newest)
+            await self._request_about(at_once=in_doubt and answer is not self._newest_answer)
         self._failures = 0
         if self._wrong_server:
             self._answered_at = self._answer_made_at = self._clock.now()
-            return self._known_or_fail(), None
-        is_new = answer is not self._newest or self._answered_id != self._instance_id
+            return self._known_prices_or_raise(), None
+        is_new = answer is not self._newest_answer or self._answered_id != self._instance_id
         if is_new:
             self._note_server_time(answer)
         now = self._answered_at = self._clock.now()
-        if self.known and not is_new and not self._history.is_due(now):
-            return self.known, None
-        self._newest = answer
+        if self.known_prices and not is_new and not self._past_prices_fetcher.is_due(now):
+            return self.known_prices, None
+        self._newest_answer = answer
         reset = self._reset_reason(answer)
-        before = None if reset else self.known
-        self.known = await self._history.completed(merged(before, answer, now), now)
-        return self.known, reset
+        before = None if reset else self.known_prices
+        self.known_prices = await self._past_prices_fetcher.with_past_prices(merged_answers(before, answer, now), now)
+        return self.known_prices, reset
 
-    async def past(self, days: int) -> dict[int, float]:
+    async def past_prices(self, days: int) -> dict[int, float]:
         """Return the settled prices (EUR/MWh) of the last `days` days, keyed by the start of each period.
 
-        `days` is from 2 to 14. All other known settled prices are included. If the wrong server answers, or the server
-        sends no valid prices, return only the prices that are already known. Raises TunnihindError if no prices are
-        known.
+        `days` is from 2 to 14. All other known settled prices are included. If the wrong server answered the last poll,
+        or the server sends no valid prices, return only the prices that are already known. Raises TunnihindError if no
+        prices are known.
         """
-        known = self._known_or_fail()
+        known = self._known_prices_or_raise()
         if self._wrong_server:
             return known.settled
         try:
-            return {**await self._client.settled_of_last(days, known.step_s), **known.settled}
+            return {**await self._client.settled_prices_of_last_days(days, known.step_s), **known.settled}
         except TunnihindError as error:
             LOGGER.debug("the server did not send the prices of past days: %s", error)
             return known.settled
 
-    def failed(self, error: TunnihindError) -> float:
+    def note_failure(self, error: TunnihindError) -> float:
         """Take note that a poll failed, and return the seconds to wait before the next poll.
 
         The pause grows with each failure up to a limit. If the server requests a longer pause, return the requested
@@ -189,17 +189,17 @@ class Polling:
         asked_for = error.retry_after or 0
         self._failures += 1
         self._about_asked_at = 0
-        self._newest_prices_fetcher.forget()
+        self._newest_prices_fetcher.forget_refusal()
         return max(pause, min(asked_for, HOUR_S))
 
-    def _known_or_fail(self) -> ForecastAnswer:
-        if not self.known:
+    def _known_prices_or_raise(self) -> ForecastAnswer:
+        if not self.known_prices:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
-        return self.known
+        return self.known_prices
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
         """Synchronise the `EntryClock` with the answer's time, unless the answer is a cached copy of the last one."""
-        if not self.known or answer.now != self.known.now:
+        if not self.known_prices or answer.now != self.known_prices.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
@@ -216,15 +216,15 @@ class Polling:
                 return None
             LOGGER.info("a different server answers at %s now; the old prices are dropped", self._client.shown_url)
             self._answered_id = self._instance_id
-            self._history.forget()
+            self._past_prices_fetcher.forget_requests()
             return ResetReason.OTHER_SERVER
         self._answered_id = self._instance_id
-        if self.known and self._clock.has_restarted(self.known.now, answer.now):
+        if self.known_prices and self._clock.has_restarted(self.known_prices.now, answer.now):
             LOGGER.info("the rehearsal at %s has started again", self._client.shown_url)
             return ResetReason.NEW_REHEARSAL
         return None
 
-    async def _ask_about(self, *, at_once: bool) -> None:
+    async def _request_about(self, *, at_once: bool) -> None:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request was less than an hour ago. The caller sets
@@ -234,7 +234,7 @@ class Polling:
         """
         # A negative time since the last request means that Home Assistant's clock was set back. Then the description is
         # requested at once.
-        if not at_once and 0 <= home_now() - self._about_asked_at < _ABOUT_LIFE_S:
+        if not at_once and 0 <= home_now() - self._about_asked_at < _ABOUT_INTERVAL_S:
             return
         try:
             about = await self._client.about() or self.about
@@ -244,7 +244,7 @@ class Polling:
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
             if self.about and self.about != about:
-                self._newest_prices_fetcher.forget()
+                self._newest_prices_fetcher.forget_refusal()
             self.about = about
             self._about_asked_at = home_now()
 

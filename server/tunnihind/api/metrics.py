@@ -45,9 +45,9 @@ class ServedDataCollector(Collector):
 def _age_metrics(zones_data: Iterable[ServedData], now: int) -> Iterator[Metric]:
     judged = {data.market.code: judge_readiness(data, now, pipeline_expected=False) for data in zones_data}
     for name, meaning, age in (
-        ("settled_age", "Time since the newest settled hour ended. 0 if this hour is still to come.", "settled_age_s"),
+        ("settled_age", "Time since the newest settled hour ended. 0 until it ends.", "settled_age_s"),
         ("forecast_age", "Time since the served forecast was made.", "forecast_age_s"),
-        ("refresh_age", "Time since the data pipeline last ingested.", "refresh_age_s"),
+        ("refresh_age", "Time since the pipeline last processed prices from a source.", "refresh_age_s"),
     ):
         family = GaugeMetricFamily(f"tunnihind_{name}_seconds", meaning, labels=("zone",))
         for code, readiness in judged.items():
@@ -59,7 +59,7 @@ def _age_metrics(zones_data: Iterable[ServedData], now: int) -> Iterator[Metric]
 def _version_and_lateness_metrics(zones_data: Sequence[ServedData], now: int) -> Iterator[Metric]:
     for data in zones_data[:1]:
         if data.version.isdigit():
-            meaning = "Number of the newest served change in the database, the same on all its servers."
+            meaning = "Number of the newest change in the database that this server serves."
             yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
@@ -79,7 +79,7 @@ def _forecast_metrics(zones_data: Sequence[ServedData]) -> Iterator[Metric]:
     yield from _unless_empty(tier)
     for name, figure, meaning in (
         ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
-        ("skill", "skill", "Share of the weekly naive forecast's error that the forecast saves, by days ahead."),
+        ("skill", "skill", "Share of the error of last week's price that the forecast saves, by days ahead."),
         ("coverage", "coverage80", "Share of hours whose price lay between p10 and p90, by days ahead."),
     ):
         labels = ("zone", "days_ahead")

@@ -41,8 +41,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     """Return the periods served at `now` that begin at `since` or later.
 
     Future periods that the newest run covers have this run's forecast. Each earlier period has the newest forecast made
-    before the period's start, exactly as issued. If `settings.full_horizon` is false, the forecast ends with the public
-    window.
+    before the period's start, exactly as issued. If `settings.full_horizon` is false, forecasts of future periods after
+    the public window are left out.
     """
     series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -56,7 +56,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, percentiles)
             for ts, percentiles in (*begun, *ahead)
-            # As in `/api/series`, periods that have begun are served even after the end of the public window.
+            # As in `/api/series`, a period that has begun is served even if it lies after the public window.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

@@ -52,9 +52,9 @@ class TokenBuckets:
 def client_address(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
-    If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false or the last address
-    is invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64 network,
-    because one client can use all addresses of that network.
+    If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false, or if that address
+    is missing or invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64
+    network, because one client can use all addresses of that network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""

@@ -34,7 +34,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_STORE_READERS: Final = 2
-"""For each zone, at most this many requests read months from the store at a time, and as many read tables of scores."""
+"""At most this many requests of one zone read months from the store at a time. A second limit of the same size applies
+to tables of scores."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -73,7 +74,10 @@ def series_handler(snapshot: Snapshot) -> Handler:
 
 
 def _requested_days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the requested number of days of history. Raises ParameterError unless `days` is one or two digits."""
+    """Return the requested number of days of history, or `default` if the request has no parameter `days`.
+
+    Raises ParameterError if `days` is repeated, or isn't one or two digits.
+    """
     given = optional_value(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {quoted_value(given)}: give one or two digits, {least} to {MAX_HISTORY_DAYS}.")
@@ -162,7 +166,9 @@ def redirect_handler(name: str) -> Handler:
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        return web.Response(status=308, headers={"Location": f"{name}/{query}"})
+        fields = headers("no-store", with_api_fields=False)
+        fields["Location"] = f"{name}/{query}"
+        return web.Response(status=308, headers=fields)
 
     return handle
 

@@ -1,6 +1,7 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-A table covers at most 366 issue days. Each row has the scores of one issue day's forecast for one delivery day.
+A table covers at most 366 issue days. Below the names of the columns, each row has the scores of one issue day's
+forecast for one delivery day.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""The data from which the API's answers are made, as read from the store."""
+"""The data from which the API's answers are made, except the prices of a month and the table of scores."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ class ServedData:
     scores over the last 7, 30 and 90 delivery days. `monthly_scores` contains the forecasts' scores by month.
 
     `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
-    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to the source of these prices. If the server has
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
     only one source of prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
@@ -107,7 +107,7 @@ class ServedData:
         """The four prices in EUR/MWh that separate the pages' five colours.
 
         The four prices divide the settled hourly prices from 30 days ago on, except negative prices, into five groups
-        of equal size. If fewer than two of these prices are zero or higher, the scale is empty.
+        of equal size. If fewer than two of these settled prices are zero or higher, the scale is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -124,8 +124,8 @@ class ServedData:
 
 
 _LISTED_DAYS: Final = 2
-"""Held-back and unconfirmed prices of this many past days are listed, because the pipeline usually requests the prices
-of these days again."""
+"""Held-back and unconfirmed prices are listed from this many days ago on, because the pipeline usually requests the
+prices of these days again."""
 
 RUN_HISTORY_S: Final = 15 * DAY_S
 """Runs made in this many past seconds are read, because answers contain up to 14 days of past forecasts."""
@@ -139,21 +139,21 @@ the clock of their server was wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read a market's data as of `now` (unix seconds). Raises StoreError."""
+    """Read the data for a market's answers at `now` (unix seconds). Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - RUN_HISTORY_S
-    newest = store.prices.newest(zone) or since
+    newest = store.prices.newest_ts(zone) or since
     prices = store.prices.read_archive(
         min(floor_hour(now) - _PRICE_HISTORY_S, newest - DAY_S), zones=(zone,)
-    ).everything()
+    ).newest_versions()
     hours = SeriesKey(zone, HOUR_S)
-    runs = store.runs.since(hours, since, made_until)
+    runs = store.runs.made_since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)
     runs_since = min(since, run.made_at) if run else since
     series = {}
     for step_s in STEPS:
-        kept = runs if step_s == HOUR_S else store.runs.since(SeriesKey(zone, step_s), runs_since, made_until)
+        kept = runs if step_s == HOUR_S else store.runs.made_since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = runs_at_step([run], kept, step_s)[0] if run else None
         issued, backtest = issued_forecasts(runs_at_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
@@ -165,10 +165,10 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         change_id=store.state.change_id(),
         scenarios=_matching_scenarios(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
-        recent_scores=store.scores.windows(zone),
-        monthly_scores=store.scores.months(zone),
-        held=tuple(store.witnesses.held(named_from)),
-        unconfirmed=store.unconfirmed(day_start(named_from)),
+        recent_scores=store.scores.window_scores(zone),
+        monthly_scores=store.scores.scores_by_month(zone),
+        held=tuple(store.witnesses.held_back(named_from)),
+        unconfirmed=store.unconfirmed_days(day_start(named_from)),
     )
 
 
@@ -225,7 +225,10 @@ def runs_at_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[
     made_at = defaultdict[int, list[Run]](list)
     for one in kept:
         made_at[one.made_at].append(one)
-    return [next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.flat(step_s) for run in runs]
+    return [
+        next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.as_flat_run(step_s)
+        for run in runs
+    ]
 
 
 def issued_forecasts(runs: Iterable[Run]) -> dict[int, Percentiles]:

@@ -7,8 +7,9 @@ By itself, aiohttp accepts any number of connections, and keeps a silent connect
 connection if the client takes too long to send the head of a request. If there are too many connections, this server
 closes the least useful ones.
 
-aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp: `_make_server`, and
-methods of `RequestHandler`. Only `http/representation.py` also overrides undocumented methods of aiohttp.
+aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp's classes
+`AppRunner`, `Server` and `web.RequestHandler`. Only `http/representation.py` also overrides undocumented methods of
+aiohttp.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.HEADER_FI
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSE_ONE_IN: Final = 20
-"""If there are too many connections, about one in 20 is closed at once, because each choice sorts all connections."""
+"""If there are too many connections, about one in 20 is closed, so that the connections are sorted less often."""
 
 
 class Runner(web.AppRunner):

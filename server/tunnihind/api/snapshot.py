@@ -58,7 +58,7 @@ class Snapshot:
         self.answers_made = 0
         """The number of answers that were made so far."""
         self.answers_reused = 0
-        """The number of answers that were used again so far."""
+        """The number of times that an answer was used again so far."""
 
     @property
     def data(self) -> ServedData:

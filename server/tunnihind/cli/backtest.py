@@ -20,8 +20,8 @@ from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
-from tunnihind.pipeline.history import needed_since
-from tunnihind.pipeline.modelling import forecaster
+from tunnihind.pipeline.history import needed_history_start
+from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.settings import Settings, install_advice
 from tunnihind.store.store import Store
 
@@ -55,9 +55,15 @@ def _check_plot(context: click.Context, parameter: click.Parameter, path: Path |
     type=click.DateTime(formats=["%H:%M"]),
     default=f"{ISSUE_AT:%H:%M}",
     show_default=True,
-    help="Time of each issue, UTC.",
+    help="Time of day at which each forecast is issued, UTC.",
 )
-@option("horizon-days", type=click.IntRange(1, LEADS), default=LEADS, show_default=True)
+@option(
+    "horizon-days",
+    type=click.IntRange(1, LEADS),
+    default=LEADS,
+    show_default=True,
+    help="Score forecasts up to this many days ahead.",
+)
 @option(
     "resolution",
     type=click.Choice(list(RESOLUTIONS)),
@@ -120,9 +126,9 @@ def _run_backtest(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
     """Run the backtest, and show its progress. Raises StoreError, also if there is nothing to score."""
-    model = forecaster(settings.market)
+    model = new_forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
-        archive = store.read_archive(needed_since(model, day_start(first)))
+        archive = store.read_archive(needed_history_start(model, day_start(first)))
     with progress_display() as progress:
         result = walk_forward(
             archive,

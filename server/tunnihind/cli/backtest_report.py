@@ -12,24 +12,24 @@ from tunnihind.forecast.scoring.decisions import (
     BOILER_KW,
     PLAN_HOURS,
     WEEK_PLAN_HOURS,
-    Decisions,
+    DecisionScores,
     PlanScores,
     boiler_eur_a_year,
 )
-from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scoring.report import BacktestReport, NaiveComparison, NaiveComparisons
 from tunnihind.forecast.scoring.scores import Scores
-from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
+from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS
 
 _SCORE_HEADINGS: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
 _TEST_HEADINGS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
 _LEGEND: Final = (
-    "naive: MAE of the price one week earlier; skill: the part of it that the model saves;\n"
+    "naive: MAE of the price one week earlier; skill: the part of naive that the model saves;\n"
     "cover, below, above: share of prices inside, below, above p10 to p90"
 )
 _TEST_LEGEND: Final = (
     f"on daily mean errors, Newey-West with {LAGS} lags, p two-sided;\n"
     "t below 0: the model errs less than the naive forecast beside it;\n"
-    f"a dash: fewer than {ENOUGH_DAYS} days, or no difference to test"
+    f"a dash: fewer than {ENOUGH_TEST_DAYS} days, or no difference to test"
 )
 _SMALL_P: Final = 0.001
 
@@ -38,7 +38,7 @@ _NAIVE_PLAN_HEADINGS: Final = ("last week", "7-day mean")
 _BOILER_HEADINGS: Final = ("boiler", "last week", "ideal")
 _DECISION_LEGEND: Final = (
     "share of the ideal saving that the cheapest hours of a delivery day by p50 catch;\n"
-    "plans may be split, the earliest of equal hours come first, days were unpublished at issue;\n"
+    "plans may be split, the earliest of equal hours come first, prices were unpublished at issue;\n"
     "ideal: with perfect foresight; savings are against the day's mean price;\n"
     f"last week, 7-day mean: {WEEK_PLAN_HOURS} h by these prices; week: {WEEK_PLAN_HOURS} h in the coming seven days;\n"
     f"boiler: EUR a year without VAT that {BOILER_KW} kW save in {BOILER_HOURS} h a day"
@@ -89,7 +89,7 @@ def _test_table(report: BacktestReport) -> Table:
     return table
 
 
-def _decision_table(decisions: Decisions) -> Table:
+def _decision_table(decisions: DecisionScores) -> Table:
     table = _empty_table(
         "Decisions", ("ahead", *_PLAN_HEADINGS, *_NAIVE_PLAN_HEADINGS, *_BOILER_HEADINGS), _DECISION_LEGEND
     )
@@ -135,7 +135,7 @@ def _score_cells(scores: Scores) -> list[str]:
     ]
 
 
-def _test_cells(scores: Scores, *comparisons: Comparison) -> list[str]:
+def _test_cells(scores: Scores, *comparisons: NaiveComparison) -> list[str]:
     cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
     for comparison in comparisons:
         cells += [
@@ -162,17 +162,17 @@ def _scores_document(scores: Scores) -> dict[str, Any]:
     return {_camel_case(name): _none_if_nan(value) for name, value in asdict(scores).items()}
 
 
-def _comparisons_document(comparisons: Comparisons) -> dict[str, Any]:
+def _comparisons_document(comparisons: NaiveComparisons) -> dict[str, Any]:
     leads = {str(lead): _comparison_document(comparison) for lead, comparison in comparisons.leads.items()}
     return {"leads": leads, "overall": _comparison_document(comparisons.overall)}
 
 
-def _comparison_document(comparison: Comparison) -> dict[str, Any]:
+def _comparison_document(comparison: NaiveComparison) -> dict[str, Any]:
     test = {name: _none_if_nan(value) for name, value in asdict(comparison.test).items()}
     return {"benchmarkMae": _none_if_nan(comparison.benchmark_mae), **test}
 
 
-def _decisions_document(decisions: Decisions) -> dict[str, Any]:
+def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:
     return {
         "leads": {
             str(lead): {

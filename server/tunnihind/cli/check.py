@@ -65,7 +65,7 @@ def _unasked_sources(settings: Settings) -> list[str]:
 
 def _summary_line(found: list[CheckResult]) -> str:
     wrong = sum(bool(one.faults) for one in found)
-    return f"{wrong} of {len(found)} questions went wrong." if wrong else "All is well."
+    return f"{wrong} of {len(found)} checks failed." if wrong else "All is well."
 
 
 def _save_answers(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:

@@ -20,7 +20,7 @@ from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
-from tunnihind.store.prices import IMPORTED, Added
+from tunnihind.store.prices import IMPORTED, AddedCounts
 from tunnihind.store.store import Store
 
 _INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -50,9 +50,9 @@ def import_prices(settings: Settings, *, file: Path) -> None:
     with Store(settings.store_url) as store:
         seen_ts = int(time.time())
         parts = (store.prices.add(batch, source=IMPORTED, seen_ts=seen_ts) for batch in found.price_batches())
-        added = sum(parts, Added())
+        added = sum(parts, AddedCounts())
     click.echo(f"{file.name}: {found.row_count} rows read, {found.price_count} prices in them")
-    click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
+    click.echo(f"  stored:  {added.stored_count} ({added.new} new, {added.corrected} corrections)")
     click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cell_count} empty cells")
 
 
@@ -73,7 +73,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
     click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cell_count} empty cells")
     if found.late_count:
-        click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour")
+        click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour had begun")
     if unknown := unknown_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
@@ -94,7 +94,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
-    history = archive.everything() if as_of is None else archive.as_of(as_of)
+    history = archive.newest_versions() if as_of is None else archive.as_of(as_of)
     periods = _price_rows(history, RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)
     if format == "json":

@@ -81,7 +81,7 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     try:
         run = _run_as_of(settings, as_of) if as_of is not None else _store_new_run(settings)
     except NothingToForecast as error:
-        advice = f"fetch newer ones with `{COMMAND} ingest`, or `{COMMAND} import prices FILE`"
+        advice = f"fetch newer prices with `{COMMAND} ingest`, or `{COMMAND} import prices FILE`"
         raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
     if json:
         click.echo(dumps(run_document(run)))
@@ -99,5 +99,5 @@ def _run_as_of(settings: Settings, instant: int) -> Run:
 def _store_new_run(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.market)
-        store.runs.add_pair(runs)
+        store.runs.add_all(runs)
         return runs.hours

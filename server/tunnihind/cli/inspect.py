@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
-from tunnihind.pipeline.back_fill import DaysFilled, days_progress
+from tunnihind.pipeline.back_fill import BackFillProgress, progress_by_source
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
@@ -44,7 +44,7 @@ class StoreStatus:
     forecast_tier: str | None
     forecast_inputs: Mapping[str, Any] | None
     covariates: Mapping[str, int]
-    history: Mapping[str, DaysFilled]
+    history: Mapping[str, BackFillProgress]
     weather: Sequence[VariableScores]
     sources: Sequence[SourceHealth]
     held: Sequence[Witness]
@@ -61,7 +61,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     is then left out.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest_ts
+    settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest_ts
     run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return StoreStatus(
         now=now,
@@ -76,12 +76,12 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         forecast_tier=None if run is None else run.tier,
         forecast_inputs=None if run is None else run.inputs,
         covariates=store.covariates.newest_issues(now),
-        history={} if is_past else days_progress(store.state),
+        history={} if is_past else progress_by_source(store.state),
         weather=read_weather_scores(store, market, now),
         sources=() if is_past else tuple(store.health.all().values()),
-        held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
+        held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
-        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
+        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
 
@@ -159,12 +159,14 @@ def _covariates_text(status: StoreStatus) -> str:
     return f"{len(status.covariates)} series, newest issued {_age_text(newest, status.now)}{unused}"
 
 
-def _back_fill_text(filled: DaysFilled, status: StoreStatus) -> str:
-    text = f"weather of {filled.done} of {filled.total} days is here"
+def _back_fill_text(filled: BackFillProgress, status: StoreStatus) -> str:
+    text = f"weather of {filled.done} of {filled.total} days is stored"
     if filled.lacking:
-        text += f", that of {filled.lacking} can't be had"
+        text += f"; {filled.lacking} days are not available"
     if filled.goes_on_at > status.now:
-        text += f"; the rest goes on at {_local_time(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
+        text += (
+            f"; more days follow from {_local_time(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time on"
+        )
     return text
 
 
@@ -174,15 +176,15 @@ def _weather_scores_text(scores: VariableScores) -> str:
     days = max(one.days for one in scores.by_days_ahead)
     return (
         f"{scores.variable}, {first} to {last} days ahead: correlation (error, {scores.unit}) {by_lead}; "
-        f"{days} days against the newest forecast"
+        f"{days} days compared with the newest forecast"
     )
 
 
 def _pipeline_text(status: StoreStatus) -> str:
     if status.pipeline is None:
         return "not running"
-    heard = _age_text(status.pipeline.beat_ts, status.now)
-    return f"process {status.pipeline.pid} on {status.pipeline.host}, heard {heard}"
+    seen = _age_text(status.pipeline.beat_ts, status.now)
+    return f"process {status.pipeline.pid} on {status.pipeline.host}, last seen {seen}"
 
 
 @click.command()

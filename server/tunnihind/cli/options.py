@@ -123,7 +123,7 @@ SOURCES: Final = (
         type=ZonesType(),
         default=_DEFAULTS.zones[0],
         show_default=True,
-        help=f"Zones to serve, from {', '.join(ZONES)}. The first is at the root, each further one under its name.",
+        help=f"Zones to serve, from {', '.join(ZONES)}. The first zone is at the root, each other zone under its name.",
     ),
     _setting_option("elering-url", "Base URL of Elering's API."),
     _setting_option("entsoe-url", "Address of ENTSO-E's API."),
@@ -136,7 +136,7 @@ SOURCES: Final = (
     _setting_option("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting_option("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting_option("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting_option("contact", "Your address. Sources get it in the User-Agent."),
+    _setting_option("contact", "Your e-mail address or URL, sent to the sources in the User-Agent."),
     _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
@@ -153,15 +153,17 @@ SERVER: Final = (
     ),
     _setting_option(
         "vat-rate",
-        "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
-        "elsewhere. A rate other than the newest legal rate also applies to the feeds.",
+        "VAT in prices in EUR/kWh. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
+        "elsewhere. A rate that is neither the default nor the newest legal rate also applies to the feeds.",
         type=float,
     ),
     _setting_option("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
     _setting_option(
         "full-horizon", "Also serve the forecast past the public window. This is for a private server.", is_switch=True
     ),
-    _setting_option("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
+    _setting_option(
+        "rate-limit", "Maximum number of requests per second from one client. 0 means no limit.", type=float
+    ),
     _setting_option("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting_option("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting_option("access-log", "Log every request.", is_switch=True),

@@ -9,21 +9,21 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.intervals.conformal import percentiles_of
-from tunnihind.forecast.intervals.likeness import BANK_DAYS
+from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS
 from tunnihind.forecast.known import Floats, Known
-from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
 from tunnihind.forecast.known_days.season import SeasonCache
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
+from tunnihind.forecast.point.model import ENOUGH_PRICE_DAYS, PointModelFactory
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
-from tunnihind.forecast.quarters.known_quarters import DAYS, KnownQuarters
+from tunnihind.forecast.quarters.known_quarters import LEARNT_DAYS, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.replay.learner import WARM_UP_DAYS
 from tunnihind.forecast.replay.learnt import LearntKeeper
-from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayed, Replays, era_start, history_start
+from tunnihind.forecast.replay.replay import HISTORY_DAYS, Replayer, ReplayResult, era_start, history_start
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.market import (
@@ -45,7 +45,7 @@ _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ForecastData:
     """The data for one forecast. The era of the replay begins at row `era_row`."""
 
     known: Known
@@ -66,16 +66,16 @@ class TieredForecaster:
     """
 
     market: Market
-    model: PointModel = RidgesAndKernel
+    model: PointModelFactory = RidgesAndKernel
     keeper: LearntKeeper | None = field(default=None, repr=False)
     _seasons: SeasonCache = field(init=False, repr=False)
-    _replays: Replays = field(init=False, repr=False)
-    _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
+    _replayer: Replayer = field(init=False, repr=False)
+    _last: tuple[Run, ReplayedForecasts] | None = field(default=None, init=False, repr=False)
     """The last run of hours, and the past forecasts from which the run's quarters and scenarios are computed."""
 
     def __post_init__(self) -> None:
         self._seasons = SeasonCache(self.keeper)
-        self._replays = Replays(self.model, self.keeper)
+        self._replayer = Replayer(self.model, self.keeper)
 
     @property
     def history_days(self) -> int:
@@ -83,27 +83,28 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast from the next hour to 7 delivery days past today, or past the newest settled day if that is later.
+        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
 
-        If no price of the forecast zone is known for the last 7 days, return None.
+        The forecast begins with the next hour. If no price of the forecast zone is known for the last 7 days, return
+        None.
         """
-        task = self._task(known)
-        if task is None:
+        data = self._forecast_data(known)
+        if data is None:
             return LastWeeksMean(self.market).forecast(known)
         start_ts = floor_hour(known.as_of) + HOUR_S
         first, today = delivery_day(start_ts), delivery_day(known.as_of)
         newest_day = known.prices.of(self.market.zone).newest_day
         last = max(newest_day or today, today) + timedelta(days=LEADS)
         days = days_between(first, last)
-        by_day = self._days_ahead(task) | self._settled_days(task, first)
+        by_day = self._percentiles_ahead(data) | self._percentiles_of_settled_days(data, first)
         inside = [day for day in days if day in by_day]
-        percentiles = by_hour(np.stack([by_day[day] for day in inside], axis=1), inside)
+        percentiles = consecutive_hours(np.stack([by_day[day] for day in inside], axis=1), inside)
         percentiles = percentiles[:, (start_ts - day_start(first)) // HOUR_S :]
         if len(inside) < len(days):
-            percentiles = self._extended(known, percentiles)
-        tier = _tier(task.days, task.columns)
+            percentiles = self._extended_percentiles(known, percentiles)
+        tier = _tier(data.days, data.columns)
         if tier == _SHORT_HISTORY:
-            percentiles = (percentiles + self._mean_of_last_weeks(known)) / 2
+            percentiles = (percentiles + self._last_weeks_percentiles(known)) / 2
         run = Run.of(
             made_at=known.as_of,
             tier=tier,
@@ -111,9 +112,9 @@ class TieredForecaster:
             step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles,
-            inputs={**self._inputs(task), "errorDays": self._error_days(task)},
+            inputs={**self._inputs(data), "errorDays": self._count_error_days(data)},
         )
-        self._last = run, self._issued(task)
+        self._last = run, self._replayed_forecasts(data)
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
@@ -122,32 +123,35 @@ class TieredForecaster:
         if hourly.made_at != known.as_of or hours.newest_day is None:
             raise ValueError("the run of hours was made from other data")
         quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), hours.newest_day)
-        return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
+        return quarters_of(hourly, hours, quarters, self._replayed_forecasts_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths for the hours of `hourly`, as `FullForecaster` describes."""
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")
         hours = known.prices.of(self.market.zone)
-        return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
+        return scenarios_of(hourly, hours, self._replayed_forecasts_for(known, hourly), self.market.limits)
 
-    def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
+    def _replayed_forecasts_for(self, known: Known, hourly: Run) -> ReplayedForecasts:
         """Return the past forecasts from which the quarters and the scenarios of `hourly` are computed.
 
         If `hourly` was made by `LastWeeksMean`, the result is empty.
         """
         if self._last is None or self._last[0] is not hourly:
-            task = self._task(known)
-            self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
+            data = self._forecast_data(known)
+            self._last = (
+                hourly,
+                ReplayedForecasts.empty(delivery_day(known.as_of)) if data is None else self._replayed_forecasts(data),
+            )
         return self._last[1]
 
-    def _issued(self, task: _Task) -> IssuedHours:
-        """Return the model's forecasts of the last `DAYS` settled days, without the correction by `median_error`."""
-        replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
-        first = max(task.days.newest + 1 - DAYS, 0)
-        return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
+    def _replayed_forecasts(self, data: _ForecastData) -> ReplayedForecasts:
+        """Return forecasts of the `LEARNT_DAYS` days up to the newest settled day, before `median_error` moves them."""
+        replayed = self._replayer.replay_up_to(data.columns, data.era_row, data.days.newest, _ALL_LEADS)
+        first = max(data.days.newest + 1 - LEARNT_DAYS, 0)
+        return ReplayedForecasts(data.days.grid.day(first), replayed.issued[:, first:].copy())
 
-    def _task(self, known: Known) -> _Task | None:
+    def _forecast_data(self, known: Known) -> _ForecastData | None:
         """Prepare a forecast. If the data are too few or too old for the point model, return None."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
@@ -159,52 +163,52 @@ class TieredForecaster:
         if np.isfinite(days.prices.eur_mwh[: days.newest + 1]).any(axis=1).sum() < _MIN_PRICED_DAYS:
             return None
         era_row = days.grid.index(era)
-        return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
+        return _ForecastData(known, days, LeadColumns.of(days, days.issue_lag, era_row), era_row)
 
-    def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """For each of the 7 days past the newest day with all prices known, return p10, p50 and p90, shape (3, 24)."""
-        days = task.days
-        replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
-        p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
+    def _percentiles_ahead(self, data: _ForecastData) -> dict[date, Floats]:
+        """For each of the 7 days past the newest settled day, return p10, p50 and p90 in EUR/MWh, shape (3, 24)."""
+        days = data.days
+        replayed = self._replayer.replay_up_to(data.columns, data.era_row, days.newest, _ALL_LEADS)
+        p50 = np.concatenate([_p50(replayed, data.columns, lead, days.today) for lead in _ALL_LEADS])
         actual = days.prices.eur_mwh[: days.newest + 1]
         percentiles = percentiles_of(p50, actual, replayed.issued, self.market.limits)
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
-    def _error_days(self, task: _Task) -> int:
-        """Return how many of the last `BANK_DAYS` days the replay has forecast at lead 1."""
-        replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
-        return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
+    def _count_error_days(self, data: _ForecastData) -> int:
+        """Return how many of the last `CALIBRATION_DAYS` days the replay has forecast at lead 1."""
+        replayed = self._replayer.replay_up_to(data.columns, data.era_row, data.days.newest, _ALL_LEADS)
+        return int(np.isfinite(replayed.issued[0, -CALIBRATION_DAYS:]).any(axis=1).sum())
 
-    def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
+    def _percentiles_of_settled_days(self, data: _ForecastData, first: date) -> dict[date, Floats]:
         """For each settled day from `first` on, return p10, p50 and p90 in EUR/MWh, shape (3, 24).
 
         The forecast of a day uses the covariates known on the day before, and the prices up to the day before.
         """
-        days = task.days
+        days = data.days
         settled = range(days.grid.index(first), days.newest + 1)
-        columns = task.columns if days.lag == 0 or not settled else LeadColumns.of(days, 0, task.era_row)
+        columns = data.columns if days.issue_lag == 0 or not settled else LeadColumns.of(days, 0, data.era_row)
         by_day: dict[date, Floats] = {}
         for row in settled:
-            replayed = self._replays.up_to(columns, task.era_row, row - 1, (1,))
+            replayed = self._replayer.replay_up_to(columns, data.era_row, row - 1, (1,))
             p50 = _p50(replayed, columns, 1, min(row - 1, days.today))
             actual = days.prices.eur_mwh[:row]
             by_day[days.grid.day(row)] = percentiles_of(p50, actual, replayed.issued, self.market.limits)[:, 0]
         return by_day
 
-    def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
+    def _last_weeks_percentiles(self, known: Known) -> Floats:
+        """Return p10, p50 and p90 of the forecast by `LastWeeksMean` in EUR/MWh, shape (3, hours)."""
         run = LastWeeksMean(self.market).forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
 
-    def _extended(self, known: Known, percentiles: Floats) -> Floats:
+    def _extended_percentiles(self, known: Known, percentiles: Floats) -> Floats:
         """Append forecasts by `LastWeeksMean` for the hours after the model's last day.
 
-        On each side of p50, an appended interval is at least as wide as the model's intervals of the last 24 hours on
-        average, unless the price limits cut it.
+        On each side of p50, an appended interval is at least as wide as the mean of the model's last 24 intervals,
+        unless the price limits cut it.
         """
-        rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
+        rest = self._last_weeks_percentiles(known)[:, percentiles.shape[1] :]
         below, above = (
             (percentiles[1, -24:] - percentiles[0, -24:]).mean(),
             (percentiles[2, -24:] - percentiles[1, -24:]).mean(),
@@ -212,8 +216,8 @@ class TieredForecaster:
         wide = np.stack([np.minimum(rest[0], rest[1] - below), rest[1], np.maximum(rest[2], rest[1] + above)])
         return np.concatenate([percentiles, np.clip(wide, self.market.limits.floor, self.market.limits.cap)], axis=1)
 
-    def _inputs(self, task: _Task) -> Mapping[str, Any]:
-        known, days, columns = task.known, task.days, task.columns
+    def _inputs(self, data: _ForecastData) -> Mapping[str, Any]:
+        known, days, columns = data.known, data.days, data.columns
         drivers = [*columns.weather, *columns.next_day]
         used = {name for driver in drivers for name in days.drivers.members[driver]}
         return {
@@ -240,7 +244,7 @@ class TieredForecaster:
         }
 
 
-def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
+def _p50(replayed: ReplayResult, columns: LeadColumns, lead: int, issue: int) -> Floats:
     """Return the model's forecast of the day `lead` days past the newest replayed day, in EUR/MWh, shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
@@ -248,7 +252,7 @@ def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Flo
 
 
 def _tier(days: KnownDays, columns: LeadColumns) -> str:
-    if days.newest + 1 < ENOUGH_DAYS:
+    if days.newest + 1 < ENOUGH_PRICE_DAYS:
         return _SHORT_HISTORY
     if not columns.weather and not columns.next_day:
         return "prices"

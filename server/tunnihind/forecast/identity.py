@@ -24,11 +24,11 @@ def model_identity(market: Market) -> str:
     The identifier changes with the versions of Tunnihind and of `_LIBRARIES`, the model's code, the zone and the price
     limits. The identifier does not contain the step, because the database stores the step with each forecast.
     """
-    return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
+    return f"{_code_digest()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
 
 @cache
-def _code() -> str:
+def _code_digest() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):

@@ -18,10 +18,11 @@ from tunnihind.price_series import PriceSeries
 type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
-_RUNS_THAT_COUNT: Final = 4
-"""For each covariate, `runs_in_use` looks at this many of the newest weather runs.
+_WEATHER_RUNS_THAT_COUNT: Final = 4
+"""For each covariate, `weather_runs_in_use` looks at this many of the newest weather runs.
 
-A day has four weather runs. The weather runs of 00 and 12 UTC reach further ahead than the other two.
+A day has four weather runs. Those of 00 and 12 UTC reach further ahead than the other two, so an older weather run may
+be in use beside the newest.
 """
 
 
@@ -87,18 +88,18 @@ class PriceArchive:
             return PriceHistory(instant, {})
         start = floor_hour(int(self.ts[:seen].min()))
         end = floor_hour(int(self.ts[:seen].max())) + HOUR_S
-        series = {one.key: one for step_s in STEPS for one in self._by_zone(seen, start, end, step_s)}
+        series = {one.key: one for step_s in STEPS for one in self._series_by_zone(seen, start, end, step_s)}
         for (zone, step_s), prices in tuple(series.items()):
             if step_s != HOUR_S:
                 hours = SeriesKey(zone, HOUR_S)
-                series[hours] = _preferred(prices.hourly_means(), series[hours])
+                series[hours] = _with_gaps_filled(prices.hourly_means(), series[hours])
         return PriceHistory(instant, series)
 
-    def everything(self) -> PriceHistory:
+    def newest_versions(self) -> PriceHistory:
         """Return the newest version of every price."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
-    def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
+    def _series_by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
         """Yield each zone's prices at one step. Among the first `seen` versions, a price's newest version counts."""
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
@@ -106,7 +107,7 @@ class PriceArchive:
         return (PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True))
 
 
-def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
+def _with_gaps_filled(first: PriceSeries, second: PriceSeries) -> PriceSeries:
     """Fill the gaps in `first` with prices from `second`, which covers the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
@@ -138,10 +139,10 @@ class CovariateArchive:
 
     def as_of(self, instant: int) -> CovariateArchive:
         """Return the forecasts issued at or before `instant`."""
-        seen = {name: issued_until(instant, issues) for name, issues in self.series.items()}
+        seen = {name: forecasts_issued_until(instant, issues) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
-    def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
+    def newest_values(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
         """For each hour, return the newest value that was issued from `issued_since` to `issued_until`, both included.
 
         The result has shape (hours,). The first hour begins at `start_ts`. Hours without such a value are NaN.
@@ -155,7 +156,7 @@ class CovariateArchive:
                 np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
         return values
 
-    def runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
+    def weather_runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the instants at which the weather runs in use were initialised, newest first.
 
         A weather run is in use if, for a covariate in `names`, it reaches further ahead than every newer weather run.
@@ -164,7 +165,7 @@ class CovariateArchive:
         for name in names:
             until = 0
             runs = (issue for issue in self.series.get(name, ()) if issue.run_ts is not None)
-            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_RUNS_THAT_COUNT]:
+            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_WEATHER_RUNS_THAT_COUNT]:
                 end_ts = issue.start_ts + issue.values.size * HOUR_S
                 if end_ts > until and issue.run_ts is not None:
                     found.add(issue.run_ts)
@@ -172,7 +173,7 @@ class CovariateArchive:
         return tuple(sorted(found, reverse=True))
 
 
-def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSeries, ...]:
+def forecasts_issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSeries, ...]:
     """Return the forecasts issued at or before `instant`."""
     return tuple(issue for issue in issues if issue.issued_ts <= instant)
 

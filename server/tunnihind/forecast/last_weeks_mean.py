@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quantiles
 from tunnihind.forecast.known import Floats, Known
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.known_days.grid import Classes, DailyPrices, by_hour, classes_of, days_between
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.grid import Classes, PricesByDay, consecutive_hours, day_classes, days_between
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
 from tunnihind.market import HOUR_S, Market, day_start, delivery_day, floor_hour
 
-type Rows = NDArray[np.intp]
+type RowNumbers = NDArray[np.intp]
 
 _TIER: Final = "last-weeks-mean"
 
@@ -62,9 +62,9 @@ class LastWeeksMean:
             return None
         last = max(newest, delivery_day(known.as_of)) + timedelta(days=LEADS)
         oldest = min(newest, first - timedelta(days=1)) - timedelta(days=_HISTORY_DAYS)
-        history = DailyPrices.between(known.prices, self.market, oldest, newest)
+        history = PricesByDay.between(known.prices, self.market, oldest, newest)
         days = days_between(first, last)
-        percentiles = by_hour(self._percentiles(history, days), days)
+        percentiles = consecutive_hours(self._percentiles(history, days), days)
         return Run.of(
             made_at=known.as_of,
             tier=_TIER,
@@ -75,16 +75,16 @@ class LastWeeksMean:
             inputs=self._inputs(known, history),
         )
 
-    def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
+    def _percentiles(self, history: PricesByDay, days: list[date]) -> Floats:
         """Return p10, p50 and p90 of each day in `days` in EUR/MWh, shape (3, days, 24)."""
         targets = history.index(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
         limits = self.market.limits
-        p50 = np.clip(_means(history, seen, classes_of(days, self.market.country))[0], limits.floor, limits.cap)
-        lower, upper = _offsets(_past_errors(history), seen, targets - seen)
+        p50 = np.clip(_mean_prices(history, seen, day_classes(days, self.market.country))[0], limits.floor, limits.cap)
+        lower, upper = _interval_offsets(_past_errors(history), seen, targets - seen)
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
-    def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
+    def _inputs(self, known: Known, history: PricesByDay) -> dict[str, Any]:
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
         days = np.flatnonzero(hours_known)
         return {
@@ -97,7 +97,7 @@ class LastWeeksMean:
         }
 
 
-def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
+def _mean_prices(history: PricesByDay, seen: RowNumbers, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
     """Return each target day's mean prices (..., 24) in EUR/MWh, and whether any price is known for them (...).
 
     `seen` (...) holds the row of the last day that each mean uses. `classes` (...) holds the demand class of each
@@ -107,18 +107,18 @@ def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, 
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
     weights = recency * _ALIKE[classes[..., None], history.classes]
     known = ~np.isnan(history.eur_mwh)
-    prices = np.where(known, to_scale(history.eur_mwh), 0.0)
+    prices = np.where(known, to_asinh(history.eur_mwh), 0.0)
     total, sums = weights @ known, weights @ prices
-    prior = to_scale(np.array(_PRIOR_EUR_MWH))
-    level = _shrunk(sums.sum(axis=-1, keepdims=True), total.sum(axis=-1, keepdims=True), prior)
-    return to_eur(_shrunk(sums, total, level)), total.any(axis=-1)
+    prior = to_asinh(np.array(_PRIOR_EUR_MWH))
+    level = _shrunk_mean(sums.sum(axis=-1, keepdims=True), total.sum(axis=-1, keepdims=True), prior)
+    return to_eur(_shrunk_mean(sums, total, level)), total.any(axis=-1)
 
 
-def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
+def _shrunk_mean(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
     return (sums + _PRIOR_WEIGHT * prior) / (total + _PRIOR_WEIGHT)
 
 
-def _past_errors(history: DailyPrices) -> Floats:
+def _past_errors(history: PricesByDay) -> Floats:
     """Return the errors that `LastWeeksMean` would have made 1 to 7 days ahead, shape (7, days, 24).
 
     An error is the price minus p50, in EUR/MWh. The errors of the first 49 days (42 days for a mean and 7 leads) are
@@ -127,12 +127,12 @@ def _past_errors(history: DailyPrices) -> Floats:
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
     seen = targets - np.array(LEAD_DAYS)[:, None]
-    means, founded = _means(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
+    means, founded = _mean_prices(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
     errors[:, targets] = np.where(founded[..., None], history.eur_mwh[targets] - means, np.nan)
     return errors
 
 
-def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
+def _interval_offsets(errors: Floats, seen: RowNumbers, leads: RowNumbers) -> Floats:
     """Return the offsets of p10 and p90 from p50 in EUR/MWh, shape (2, days, 24).
 
     For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the

@@ -69,7 +69,7 @@ class Run:
         """Return the start of each period, in unix seconds UTC."""
         return range(self.start_ts, self.end_ts, self.step_s)
 
-    def repeated(self, made_at: int, start_ts: int) -> Run | None:
+    def repeated_at(self, made_at: int, start_ts: int) -> Run | None:
         """Return this run's periods from `start_ts` on, as a run issued at `made_at`.
 
         In `inputs`, the age and the reach of each covariate are computed again for `made_at`. If no period of this run
@@ -79,7 +79,7 @@ class Run:
         if rest or not 0 <= skipped < self.p50.size:
             return None
         p10, p50, p90 = (percentile[skipped:] for percentile in (self.p10, self.p50, self.p90))
-        inputs = _aged(self.inputs, (made_at - self.made_at) / HOUR_S)
+        inputs = _aged_inputs(self.inputs, (made_at - self.made_at) / HOUR_S)
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
@@ -94,7 +94,7 @@ class Run:
             and bool((np.abs(self.p50.reshape(-1, HOUR_S // self.step_s).mean(axis=1) - hours.p50) < _SAME_MEAN).all())
         )
 
-    def flat(self, step_s: int) -> Run:
+    def as_flat_run(self, step_s: int) -> Run:
         """Return this run with the shorter step `step_s`.
 
         Each shorter period gets the percentiles of the longer period that contains it.
@@ -136,7 +136,7 @@ class Run:
         return cls(made_at, tier, zone, step_s, start_ts, rounded[0], rounded[1], rounded[2], inputs)
 
 
-def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
+def _aged_inputs(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
     """Return a run's `inputs` with each covariate's age increased, and its reach decreased, by `hours` hours."""
     if "covariates" not in inputs:
         return inputs
@@ -163,7 +163,7 @@ class Scenarios:
     def goes_with(self, hours: Run) -> bool:
         """Return whether these paths and the run of hours `hours` have the same issue, zone, hours and percentiles.
 
-        The percentiles may differ by rounding.
+        The percentiles may differ by up to 0.01 EUR/MWh.
         """
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
@@ -231,12 +231,14 @@ class Runs(NamedTuple):
     scenarios: Scenarios | None = None
 
     @classmethod
-    def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all runs and scenarios from the known data. If `make.forecast` returns None, return None."""
-        hours = make.forecast(known)
+    def made_by(cls, forecaster: FullForecaster, known: Known) -> Self | None:
+        """Make all runs and scenarios from the known data. If `forecaster.forecast` returns None, return None."""
+        hours = forecaster.forecast(known)
         if hours is None:
             return None
-        return cls({HOUR_S: hours, QUARTER_S: make.forecast_quarters(known, hours)}, make.scenarios(known, hours))
+        return cls(
+            {HOUR_S: hours, QUARTER_S: forecaster.forecast_quarters(known, hours)}, forecaster.scenarios(known, hours)
+        )
 
     @property
     def hours(self) -> Run:
@@ -248,18 +250,18 @@ class Runs(NamedTuple):
 class SingleStepForecaster:
     """A `Forecaster` whose runs have the step `step_s`."""
 
-    make: FullForecaster
+    forecaster: FullForecaster
     step_s: int
 
     @property
     def market(self) -> Market:
         """The market whose prices are forecast."""
-        return self.make.market
+        return self.forecaster.market
 
     @property
     def history_days(self) -> int:
         """The largest number of past days whose data `forecast` reads."""
-        return self.make.history_days
+        return self.forecaster.history_days
 
     def forecast(self, known: Known) -> Run | None:
         """Return the run with the step `step_s`, for the same hours as the hourly run.
@@ -267,6 +269,6 @@ class SingleStepForecaster:
         If no hourly run can be made, return None.
         """
         if self.step_s == HOUR_S:
-            return self.make.forecast(known)
-        runs = Runs.made_by(self.make, known)
+            return self.forecaster.forecast(known)
+        runs = Runs.made_by(self.forecaster, known)
         return None if runs is None else runs.by_step[self.step_s]

@@ -16,28 +16,28 @@ from typing import Final
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, day_ranges
-from tunnihind.store.rows import END_HOUR, FIRST_HOUR, Cells, Instant
+from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, Cells, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
 YEARS_FILLED_KEY: Final = "years of prices filled"
 
-COVARIATES_FILLED_KEY: Final = "covariates filled up"
-"""The key under which the table `state` records when the back-fill last requested a new forecast."""
+FORECAST_WANTED_KEY: Final = "covariates filled up"
+"""The key under which the table `state` records when the back-fill last made new price forecasts due."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. If the server was stopped for longer,
-ordinary requests for prices do not reach back far enough to close the gap."""
+"""A year that was filled before its end is filled again after this many seconds, because after a longer stop of the
+server, ordinary requests for prices can't close the gap."""
 
 _MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
 because only the back-fill fetches forecasts that the server has missed."""
 
 _PART_DAYS: Final = 31
-"""A request for a year's prices covers at most this many days. The prices of these days in four zones briefly take
+"""A year's prices are requested in parts of at most this many days. The prices of a part in four zones briefly take
 25 MB of memory. The prices of a whole year would take 200 MB."""
 
-_HOURS: Final = range(FIRST_HOUR, END_HOUR)
+_HOURS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
 
 
 _PROGRESS_KEY: Final = "days filled in"
@@ -66,7 +66,7 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 
 
 @dataclass(frozen=True, slots=True)
-class DaysFilled:
+class BackFillProgress:
     """The back-fill's progress for a source whose history is filled day by day.
 
     `total` is the number of days in the history. `done` is the number of filled days, and `lacking` is the number of
@@ -80,24 +80,24 @@ class DaysFilled:
     goes_on_at: int
 
 
-def days_progress(state: StateBook) -> dict[str, DaysFilled]:
+def progress_by_source(state: StateBook) -> dict[str, BackFillProgress]:
     """Return the back-fill's progress for each source whose history is filled day by day. Raises StoreError."""
-    found: dict[str, DaysFilled] | None = state.read(_PROGRESS_KEY, dict[str, DaysFilled])
+    found: dict[str, BackFillProgress] | None = state.read(_PROGRESS_KEY, dict[str, BackFillProgress])
     return found or {}
 
 
-def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
+def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> BackFillProgress:
     """Record and return the back-fill's progress for a source whose history is filled day by day. Raises StoreError."""
-    days = filled(state, filled_parts_key(source)).keys()
-    done, vain = len(days), len(_unavailable_days(state, source.name).keys() - days)
+    days = filled_parts(state, filled_parts_key(source)).keys()
+    done, unavailable = len(days), len(_unavailable_days(state, source.name).keys() - days)
     total = (
         datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date() - first_part(source, history_start)
     ).days + 1
     left = missing_parts(state, source, history_start, now)
-    progress = DaysFilled(
-        done, vain, max(total, done + vain), max(now, next_part_at(state, source, now)) if left else 0
+    progress = BackFillProgress(
+        done, unavailable, max(total, done + unavailable), max(now, next_part_at(state, source, now)) if left else 0
     )
-    known = days_progress(state)
+    known = progress_by_source(state)
     if known.get(source.name) != progress:
         state.write(_PROGRESS_KEY, {name: asdict(one) for name, one in (known | {source.name: progress}).items()})
     return progress
@@ -110,15 +110,15 @@ def part_end(source: CovariateSource, part: date) -> date:
 
 def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
     """Record the instant at which a year, month or day of the history was filled. Raises StoreError."""
-    state.write(key, {**filled(state, key), part: at})
+    state.write(key, {**filled_parts(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
     """Mark years, months or days as not filled, if they were filled at `since_ts` or later. Raises StoreError."""
-    state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
+    state.write(key, {part: at for part, at in filled_parts(state, key).items() if at < since_ts})
 
 
-def filled(state: StateBook, key: str) -> dict[str, int]:
+def filled_parts(state: StateBook, key: str) -> dict[str, int]:
     """Map each filled year, month or day of the history to the instant when it was last filled. Raises StoreError."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
@@ -155,7 +155,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
     if source.back_fill.by == "month":
         return 0
     asked = [
-        *filled(state, filled_parts_key(source)).values(),
+        *filled_parts(state, filled_parts_key(source)).values(),
         *(at for at, _ in _unavailable_days(state, source.name).values()),
     ]
     # Instants in the future do not count, because they were recorded before the clock was set back.
@@ -165,15 +165,15 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
 
 
 def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    done = filled(state, filled_parts_key(source))
-    vain = _unavailable_days(state, source.name)
+    done = filled_parts(state, filled_parts_key(source))
+    unavailable = _unavailable_days(state, source.name)
     first = first_part(source, history_start)
     newest = datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date()
     days = (newest - timedelta(days=back) for back in range((newest - first).days + 1))
-    return tuple(day for day in days if str(day) not in done and _is_to_be_asked(vain.get(str(day)), now))
+    return tuple(day for day in days if str(day) not in done and _may_be_requested(unavailable.get(str(day)), now))
 
 
-def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
+def _may_be_requested(asked: tuple[int, int] | None, now: int) -> bool:
     """Return whether a day may be requested now. `asked` is the day's entry in `_unavailable_days`, if it has one."""
     if asked is None:
         return True
@@ -186,10 +186,10 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
     The newest year comes first, because forecasts need the newest prices most.
     """
-    filled_at = filled(state, YEARS_FILLED_KEY)
+    filled_at = filled_parts(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
-    return tuple(year for year in years if not _is_whole(filled_at.get(str(year)), ends[year], _YEAR_LASTS_S, now))
+    return tuple(year for year in years if not _is_up_to_date(filled_at.get(str(year)), ends[year], _YEAR_LASTS_S, now))
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
@@ -199,35 +199,38 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
 
 
 def _missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    filled_at = filled(state, filled_parts_key(source))
+    filled_at = filled_parts(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
         end_ts = utc_midnight(end)
-        if not _is_whole(filled_at.get(str(month)), end_ts, _MONTH_LASTS_S, now):
+        if not _is_up_to_date(filled_at.get(str(month)), end_ts, _MONTH_LASTS_S, now):
             missing.append(month)
         end = month
     return tuple(missing)
 
 
-def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
+def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, and mark their part of the history as not filled. Raises StoreError.
 
     All other damaged rows stay in the database and are only logged, because no source can provide their data again.
     """
-    _forget_damaged(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year, column="ts")
+    _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
+        rows = [cells for cells in series if cells["name"] in source.names]
         if source.back_fill.by == "month":
-            _forget_damaged(store, filled_parts_key(source), series, _month, column="start_ts")
+            _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:
-            _forget_damaged(store, filled_parts_key(source), _rows_of_source(series, source), _day, column="run_ts")
+            # The day of a row with a damaged `run_ts` is unknown. All days would be marked as not filled for this row.
+            dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
+            _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
     store.log_damaged()
 
 
-def _forget_damaged(
+def _forget_damaged_parts(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
     """Mark the years, months or days of removed rows as not filled.
@@ -238,32 +241,28 @@ def _forget_damaged(
     if not instants:
         return
     kept: dict[str, int] = {}
-    if all(isinstance(instant, int) and instant in _HOURS for instant in instants):
+    if all(map(_is_instant, instants)):
         lost = {part_of(instant) for instant in instants}
-        kept = {part: at for part, at in filled(store.state, key).items() if part not in lost}
+        kept = {part: at for part, at in filled_parts(store.state, key).items() if part not in lost}
     store.state.write(key, kept)
 
 
-def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source's covariates, except rows whose `run_ts` is not an integer.
-
-    The day of such a row is unknown, so the back-fill would request all days again.
-    """
-    return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
+def _is_instant(cell: object) -> bool:
+    return isinstance(cell, int) and cell in _HOURS
 
 
-def _day(ts: int) -> str:
+def _day_key(ts: int) -> str:
     return str(datetime.fromtimestamp(ts, UTC).date())
 
 
-def _year(ts: int) -> str:
+def _year_key(ts: int) -> str:
     return str(delivery_day(ts).year)
 
 
-def _month(ts: int) -> str:
+def _month_key(ts: int) -> str:
     return str(datetime.fromtimestamp(ts, UTC).date().replace(day=1))
 
 
-def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
+def _is_up_to_date(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
     """Return whether a year or month was filled by now, and either after its end or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

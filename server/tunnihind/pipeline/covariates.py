@@ -42,7 +42,7 @@ class CovariateIngest:
         self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
         if source.back_fill.by == "day":
-            await asyncio.to_thread(self._record_runs, source, newest.values(), now)
+            await asyncio.to_thread(self._record_weather_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
         """Fetch and store a source's archived forecasts of a day or month, and return whether the source had any.
@@ -54,10 +54,10 @@ class CovariateIngest:
         archived = await self._caller.call(source.name, lambda: source.archived_forecasts(part, last))
         self._warn_of_unknown(source, archived)
         superfluous = partial(superfluous_issues, int(self._clock.now()))
-        await asyncio.to_thread(self._store.covariates.refill, archived, superfluous)
+        await asyncio.to_thread(self._store.covariates.add_archived, archived, superfluous)
         return bool(archived)
 
-    def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
+    def _record_weather_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
         """Mark the days of the weather runs of 00 UTC in `newest` as filled, so that the back-fill skips these days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:

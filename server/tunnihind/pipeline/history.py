@@ -1,11 +1,11 @@
-"""Keeps the history for forecasts in memory until prices or covariates change."""
+"""Keeps the history for forecasts in memory until prices or covariates change, or another history is needed."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from tunnihind.forecast.known import Archive
-from tunnihind.forecast.known_days.vintages import superseded_runs
+from tunnihind.forecast.known_days.vintages import superseded_weather_runs
 from tunnihind.forecast.run import Forecaster
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
@@ -17,7 +17,7 @@ _SURPLUS_S: Final = 120 * DAY_S
 use one archive."""
 
 
-def needed_since(forecaster: Forecaster, as_of: int) -> int:
+def needed_history_start(forecaster: Forecaster, as_of: int) -> int:
     """Return the start of the history that is read for a forecast at `as_of`."""
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
@@ -34,7 +34,7 @@ class _StoreFingerprint:
     @classmethod
     def read(cls, store: Store) -> _StoreFingerprint:
         prices = store.prices.count(), store.state.prices_stored_at()
-        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
+        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.change_counts())
 
 
 class ArchiveCache:
@@ -45,13 +45,13 @@ class ArchiveCache:
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
         """Return the history that a forecaster needs at `as_of`, or a longer history. Raises StoreError."""
-        since_ts, fingerprint = needed_since(forecaster, as_of), _StoreFingerprint.read(store)
+        since_ts, fingerprint = needed_history_start(forecaster, as_of), _StoreFingerprint.read(store)
         if self._kept is not None:
             kept_fingerprint, kept_since_ts, archive = self._kept
             if kept_fingerprint == fingerprint and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
         # The old archive is dropped first, because two archives would take too much memory.
         self._kept = None
-        archive = store.read_archive(since_ts, superseded=partial(superseded_runs, as_of=as_of))
+        archive = store.read_archive(since_ts, superseded=partial(superseded_weather_runs, as_of=as_of))
         self._kept = fingerprint, since_ts, archive
         return archive

@@ -21,16 +21,16 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.replay.learnt import Learnt
+from tunnihind.forecast.replay.learnt import LearntData
 
 _LOG: Final = logging.getLogger(__name__)
 
 _FORMAT: Final = 1
 """Increase this number with every change of the files' format or content."""
 MAX_FILES: Final = 12
-"""At most this many files are kept. The least recently used files are deleted first. A server uses about ten: two
-`Learner`, two `Replayed` and one `Season`, before and after the publication of the next day's prices."""
-LEFT_FREE: Final = 64 * 1024 * 1024
+"""A folder keeps at most this many files. The least recently used files are deleted first. A zone's model uses about
+ten: two `Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
+BYTES_LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 
 _ENDING: Final = ".learnt"
@@ -56,7 +56,7 @@ class LearntFiles:
         self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
-    def find(self, name: str) -> Learnt | None:
+    def find(self, name: str) -> LearntData | None:
         """Return the learnt data that were stored under `name`. If no readable and sound file exists, return None."""
         path = self._path(name)
         try:
@@ -73,12 +73,12 @@ class LearntFiles:
             return None
         with suppress(OSError):
             os.utime(path)
-        label, document, *arrays = _arrays(content)
+        label, document, *arrays = _read_arrays(content)
         if label.tobytes().decode() != self._label(name):
             return None
-        return Learnt(document.tobytes(), tuple(arrays))
+        return LearntData(document.tobytes(), tuple(arrays))
 
-    def keep(self, name: str, learnt: Learnt) -> None:
+    def keep(self, name: str, learnt: LearntData) -> None:
         """Store `learnt` under `name`, and delete the least recently used files beyond `MAX_FILES`.
 
         If the file can't be written, log a warning.
@@ -89,7 +89,7 @@ class LearntFiles:
             self._make_folder()
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
-                _write(file, _bytes(self._label(name).encode()), _bytes(learnt.document), *learnt.arrays)
+                _write_arrays(file, _as_array(self._label(name).encode()), _as_array(learnt.document), *learnt.arrays)
             # The file need not be flushed to the disk: after a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
@@ -118,16 +118,16 @@ class LearntFiles:
                 folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
-        if shutil.disk_usage(self._folder).free < LEFT_FREE:
-            raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
+        if shutil.disk_usage(self._folder).free < BYTES_LEFT_FREE:
+            raise OSError(errno.ENOSPC, f"less than {BYTES_LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
         """Delete the least recently used files beyond `MAX_FILES`, and all unfinished files but the newest.
 
         The newest unfinished file is kept, because another process may be writing it.
         """
-        used = sorted(_times(self._folder, _ENDING), reverse=True)
-        left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
+        used = sorted(_files_with_times(self._folder, _ENDING), reverse=True)
+        left = sorted(_files_with_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MAX_FILES:], *left[1:]])
 
     @staticmethod
@@ -137,13 +137,13 @@ class LearntFiles:
                 path.unlink()
 
 
-def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
+def _files_with_times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
     for path in folder.glob(f"*{ending}"):
         with suppress(OSError):
             yield path.stat().st_mtime_ns, path
 
 
-def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
+def _write_arrays(file: BinaryIO, *arrays: NDArray[Any]) -> None:
     digest = blake2b(digest_size=_DIGEST_BYTES)
     file.write(bytes(_DIGEST_BYTES))
     for array in arrays:
@@ -155,12 +155,12 @@ def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
     file.write(digest.digest())
 
 
-def _arrays(content: bytes) -> Iterator[NDArray[Any]]:
+def _read_arrays(content: bytes) -> Iterator[NDArray[Any]]:
     stream = BytesIO(content)
     stream.seek(_DIGEST_BYTES)
     while stream.tell() < len(content):
         yield np.load(stream, allow_pickle=False)
 
 
-def _bytes(content: bytes) -> NDArray[np.uint8]:
+def _as_array(content: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(content, np.uint8)

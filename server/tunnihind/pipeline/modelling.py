@@ -17,15 +17,15 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, backtest_score, score_instants
 from tunnihind.forecast.scoring.live_scores import (
     MEMORY_DAYS,
     MONTHS,
     LiveScores,
     ScoresByMonth,
     day_scores,
-    months,
-    windows,
+    month_scores,
+    window_scores,
 )
 from tunnihind.market import DAY_S, HOUR_S, STEPS, WEEK_S, Market, SeriesKey, Zone, day_start, delivery_day
 from tunnihind.pipeline.history import ArchiveCache
@@ -62,14 +62,14 @@ class Modeller(Protocol):
         Raises StoreError, WorkerError.
         """
 
-    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
+    async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
 
-    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
+    async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
 
 
-def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
+def new_forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
     """Return a new forecaster for a market's served forecasts. The `keeper` stores what the forecaster learns."""
     return TieredForecaster(market, keeper=keeper)
 
@@ -87,7 +87,7 @@ def _kept_forecaster(store: Store, market: Market) -> FullForecaster:
         # Only one forecaster is kept, because each forecaster takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
-        _KEPT_FORECASTERS[market, folder] = forecaster(market, keeper)
+        _KEPT_FORECASTERS[market, folder] = new_forecaster(market, keeper)
     return _KEPT_FORECASTERS[market, folder]
 
 
@@ -112,7 +112,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
         if newest is None:
             raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
-            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that"
+            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that day"
         )
     return runs
 
@@ -121,13 +121,13 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 class PastForecasts:
     """The forecasts that one call of `forecast_past_days` made.
 
-    `lacking` is the number of past days that are still to be forecast, recent or not. `past` is the value that
-    `BacktestBook.state_of_past` returned before the forecasts were made.
+    `missing_count` is the number of past days that are still to be forecast, recent or not. `data_change_count` is the
+    result of `BacktestBook.data_change_count` before the forecasts were made.
     """
 
     forecasts: tuple[Next24Hours, ...]
-    past: int
-    lacking: int
+    data_change_count: int
+    missing_count: int
 
 
 _PAST_FORECASTERS: Final[dict[Market, FullForecaster]] = {}
@@ -142,12 +142,12 @@ def forecast_past_days(
 
     If `recent` is true, make only forecasts whose issue is less than two days before `as_of`. If `recent` is false,
     make only older forecasts. If such forecasts are missing, make at least one of them, and begin no further forecast
-    after `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer
-    code than the server, and compute another identity.
+    after `slice_s` seconds. `model` is the identity of the server's model. This process doesn't compute the identity
+    itself, because after an upgrade it may run newer code than the server.
     """
     ends = monotonic() + slice_s
-    past = store.backtests.state_of_past()
-    kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
+    past = store.backtests.data_change_count()
+    kept = set.intersection(*({*store.backtests.forecasts(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
     made: dict[int, tuple[Next24Hours, ...]] = {}
@@ -156,14 +156,14 @@ def forecast_past_days(
             continue
         if made and monotonic() >= ends:
             break
-        made[instant] = _next_day(store, instant, as_of if recent else None, market)
-    lacking = len(missing) - len(made)
-    if not lacking:
+        made[instant] = _forecast_next_24_hours(store, instant, as_of if recent else None, market)
+    missing_count = len(missing) - len(made)
+    if not missing_count:
         _PAST_FORECASTERS.clear()
-    return PastForecasts(tuple(chain.from_iterable(made.values())), past, lacking)
+    return PastForecasts(tuple(chain.from_iterable(made.values())), past, missing_count)
 
 
-def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
+def _forecast_next_24_hours(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
     """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
     If `run_at` is given, use the forecaster of the hourly runs, and the history that this forecaster needs at `run_at`.
@@ -172,51 +172,53 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
         # The forecaster of the hourly runs has already learnt nearly everything that a recent day's forecast needs.
         kept = _kept_forecaster(store, market)
     else:
-        kept = _PAST_FORECASTERS.setdefault(market, forecaster(market))
+        kept = _PAST_FORECASTERS.setdefault(market, new_forecaster(market))
     known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
     runs = Runs.made_by(kept, known)
     if runs is None:
-        return tuple(Next24Hours.nothing(instant, step_s) for step_s in STEPS)
+        return tuple(Next24Hours.empty(instant, step_s) for step_s in STEPS)
     return tuple(Next24Hours.of(run, known) for run in runs.by_step.values())
 
 
-def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
+def backtest_scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
     """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in STEPS:
-        kept = store.backtests.kept(model, SeriesKey(market.zone, step_s))
+        kept = store.backtests.forecasts(model, SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
-        by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
+        by_step[step_s] = backtest_score(forecasts, prices.of(market.zone, step_s))
     return by_step
 
 
 def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
-    return _prices(store, as_of, zone, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
+    return _prices_since(store, as_of, zone, as_of - (SCORE_DAYS + 4) * DAY_S - WEEK_S)
 
 
-def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
+def _prices_since(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
     return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 
-def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
+def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
     """Score each issue day's last run before gate closure, and the stored forecasts of past days. Raises StoreError.
 
-    Runs issued more than 14 weeks before the newest scored run are not scored again.
+    Runs issued more than 14 weeks before the issue day of the newest stored scores are not scored again.
     """
-    newest = store.scores.newest_issue(market.zone)
+    newest = store.scores.newest_issue_day(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
-    prices = _prices(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
-    days = day_scores(store.runs.since(hours, since, as_of), prices)
+    prices = _prices_since(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
+    days = day_scores(store.runs.made_since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model, hours).values())
+    earlier = store.scores.day_scores(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    backtest = (one.as_run(market.zone) for one in store.backtests.forecasts(model, hours).values())
     return LiveScores(
         days=tuple(days),
-        windows=windows(days, prices.newest_day),
-        months=ScoresByMonth(issued=months([*earlier, *days]), backtest=months(day_scores(backtest, prices))),
+        windows=window_scores(days, prices.newest_day),
+        months=ScoresByMonth(
+            issued=month_scores([*earlier, *days]), backtest=month_scores(day_scores(backtest, prices))
+        ),
     )
 
 
@@ -235,7 +237,7 @@ class ProcessModeller:
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
-        return await self._work(partial(make_runs, market=market), as_of)
+        return await self._call_in_process(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make and return some of the missing forecasts of past days that the scores need.
@@ -246,36 +248,41 @@ class ProcessModeller:
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
-            recent = await self._work(partial(forecast_past_days, market=market, model=model, recent=True), as_of)
-            if recent.forecasts or not recent.lacking:
+            recent = await self._call_in_process(
+                partial(forecast_past_days, market=market, model=model, recent=True), as_of
+            )
+            if recent.forecasts or not recent.missing_count:
                 return recent
             self._recent_are_made.add(market.zone)
-        older = await self._work(
+        older = await self._call_in_process(
             partial(forecast_past_days, market=market, model=model, recent=False), as_of, self._past_worker
         )
         if not older.forecasts:
             self._past_worker.close()
             self._recent_are_made.discard(market.zone)
-            return await self.forecast_past_days(market, as_of) if older.lacking else older
+            return await self.forecast_past_days(market, as_of) if older.missing_count else older
         return older
 
-    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
+    async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
-        return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
+        return await self._call_in_process(partial(backtest_scores, market=market, model=model_identity(market)), as_of)
 
-    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
+    async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
-        return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
+        return await self._call_in_process(partial(live_scores, market=market, model=model_identity(market)), as_of)
 
-    async def _work[Result](
+    async def _call_in_process[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """End the other worker's process to free its memory, and call `work` in the process of `worker`."""
+        """End the other worker's process to free its memory, and call `work` in the process of `worker`.
+
+        By default, call `work` in the process of the hourly runs.
+        """
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
                 other.close()
-            return await chosen.do(partial(_with_store, self._database_url, work, as_of))
+            return await chosen.do(partial(_call_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
         """End the processes at once, even if they are working. This is safe, because they never write to the store."""
@@ -294,10 +301,10 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. Each task opens the store again, but shares this log, so that each
-damaged row is logged only once."""
+"""The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
+log, so that each damaged row is logged only once."""
 
 
-def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
+def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
     with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE) as store:
         return work(store, as_of)

@@ -24,7 +24,7 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_utc
 from tunnihind.pipeline.back_fill import (
-    COVARIATES_FILLED_KEY,
+    FORECAST_WANTED_KEY,
     YEARS_FILLED_KEY,
     filled_parts_key,
     first_part,
@@ -32,7 +32,7 @@ from tunnihind.pipeline.back_fill import (
     record_filled,
     record_progress,
     record_unavailable,
-    refill_damaged,
+    remove_damaged_history,
 )
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
@@ -40,20 +40,20 @@ from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.schedule import (
-    OF_ZONE,
-    Job,
+    ZONE_TASK_KINDS,
     Situation,
     Task,
+    TaskKind,
     Tries,
     asked_pause_end,
     due_tasks,
     next_day,
-    next_due,
-    price_window,
+    next_due_at,
+    price_request_days,
 )
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource, PriceSource
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -66,14 +66,13 @@ _LONGEST_NAP_S: Final = 10.0
 store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait at most this many seconds for a covariate source, because the forecast is better with the source's
-answer."""
+"""Other tasks wait for a covariate source, because its answer improves the forecast, but at most this many seconds."""
 
 
 _MAX_BAD_ANSWERS: Final = 3
 _FIRST_RETRY_PAUSE_S: Final = 15 * 60
 """After the first failed request for a day of the history, the day is put off for this many seconds. Each further
-failure of the day makes the pause four times as long, up to 24 hours."""
+failure makes the pause four times as long, up to 24 hours."""
 
 
 class Pipeline:
@@ -123,15 +122,15 @@ class Pipeline:
                 if await self.step():
                     on_change()
                 else:
-                    await self._nap()
+                    await self._sleep_until_due()
         finally:
             await self._cancel_running()
             await self._prices.close()
 
     async def catch_up(
-        self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
+        self, on_change: Callable[[], None] = lambda: None, *, without: Collection[TaskKind] = frozenset()
     ) -> bool:
-        """Do tasks until none is due or running. Skip tasks whose job is in `without`.
+        """Do tasks until none is due or running. Skip tasks whose kind is in `without`.
 
         If the last attempt at a task failed, if the store can't be read, or if a zone lacks the prices for a forecast,
         return False. Otherwise, return True.
@@ -146,18 +145,18 @@ class Pipeline:
         has_failed = self._cannot_read_store or any(tries.failures for tries in self._tries.values())
         return not has_failed and not self._no_forecast
 
-    async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Begin the first due task whose job is not in `without`, and return True.
+    async def step(self, without: Collection[TaskKind] = frozenset()) -> bool:
+        """Begin the first due task whose kind is not in `without`, and return True.
 
-        If no task is due, or if the store can't be read, return False.
+        If no such task is due, or if the store can't be read, return False.
         """
         self.steps += 1
         now = self._now()
         try:
-            situation = await self._situation(now)
+            situation = await self._read_situation(now)
             if self._copies != self._store.database.system.copies:
                 self._forget_tries()
-                situation = await self._situation(now)
+                situation = await self._read_situation(now)
         except TunnihindError as error:
             if not self._cannot_read_store and not isinstance(error, StoreLost):
                 _LOG.error("the pipeline can't read the store: %s; it will try again", error)
@@ -165,9 +164,9 @@ class Pipeline:
             return False
         self._cannot_read_store = False
         await self._forget_other_sources()
-        due = [task for task in due_tasks(situation, now) if task.job not in without]
+        due = [task for task in due_tasks(situation, now) if task.kind not in without]
         if due:
-            await self._begin(due[0], situation, now)
+            await self._begin_task(due[0], situation, now)
         return bool(due)
 
     def _forget_tries(self) -> None:
@@ -178,7 +177,7 @@ class Pipeline:
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, record the price sources, and delete the health and witnesses of other sources."""
+        """Once after each start, record the price sources, and delete the health and witnesses of unused sources."""
         if not self._has_forgotten_others:
             # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
@@ -188,12 +187,12 @@ class Pipeline:
                 await asyncio.to_thread(self._store.state.record_price_sources, self._price_names)
                 self._has_forgotten_others = True
 
-    async def _begin(self, task: Task, situation: Situation, now: int) -> None:
+    async def _begin_task(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. If a covariate source or the model takes long, return while the task is still running."""
-        if not task.source and task.job not in OF_ZONE:
-            await self._try(task, situation, now)
+        if not task.source and task.kind not in ZONE_TASK_KINDS:
+            await self._try_task(task, situation, now)
             return
-        doing = asyncio.create_task(self._try(task, situation, now))
+        doing = asyncio.create_task(self._try_task(task, situation, now))
         self._running[task] = doing
         doing.add_done_callback(lambda _: self._running.pop(task))
         patience_s = WAIT_FOR_COVARIATES_S if task.source else WAIT_FOR_MODEL_S
@@ -201,7 +200,7 @@ class Pipeline:
         if pending:
             doing.add_done_callback(lambda _: self._on_change())
 
-    async def _advance(self, without: Collection[Job]) -> bool:
+    async def _advance(self, without: Collection[TaskKind]) -> bool:
         """Begin a due task, or wait until a running task ends. If no task is due or running, return False."""
         running = tuple(self._running.values())
         if await self.step(without):
@@ -216,13 +215,13 @@ class Pipeline:
             doing.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _nap(self) -> None:
-        """Sleep until a task is due or a running task has ended, but at most for `_LONGEST_NAP_S` seconds."""
+    async def _sleep_until_due(self) -> None:
+        """Sleep until a task is due, but for 1 to `_LONGEST_NAP_S` seconds. If a running task ends, return at once."""
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
-            wait = next_due(await self._situation(now), now) - now
+            wait = next_due_at(await self._read_situation(now), now) - now
         except TunnihindError:
             wait = _LONGEST_NAP_S
         sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, _LONGEST_NAP_S))))
@@ -233,7 +232,7 @@ class Pipeline:
         finally:
             sleep.cancel()
 
-    async def _situation(self, now: int) -> Situation:
+    async def _read_situation(self, now: int) -> Situation:
         return await asyncio.to_thread(
             read_situation,
             self._store,
@@ -244,37 +243,37 @@ class Pipeline:
             dict(self._tries),
             now,
             {part for part, tries in self._put_off.items() if now < tries.not_before_ts},
-            self._under_way(),
+            self._blocked_tasks(),
         )
 
-    def _under_way(self) -> set[Task]:
+    def _blocked_tasks(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
         Each covariate source gets only one request at a time. Only one zone is scored at a time, so that the modelling
         processes do not have to change from zone to zone.
         """
-        asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
-        is_scoring = any(task.job is Job.SCORES for task in self._running)
-        scored = {Task(Job.SCORES, zone=zone) for zone in self._markets} if is_scoring else set[Task]()
+        asked = {Task(kind, task.source) for task in self._running if task.source for kind in TaskKind}
+        is_scoring = any(task.kind is TaskKind.SCORES for task in self._running)
+        scored = {Task(TaskKind.SCORES, zone=zone) for zone in self._markets} if is_scoring else set[Task]()
         return asked | scored | self._running.keys()
 
-    async def _try(self, task: Task, situation: Situation, now: int) -> None:
+    async def _try_task(self, task: Task, situation: Situation, now: int) -> None:
         before = self._tries.get(task, Tries())
         try:
-            await self._do(task, situation, now)
+            await self._do_task(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
                 # The database is checked again, because the task may have read the file while a copy replaced it.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
-            self._failed(task, before, error)
-        except Exception as error:  # noqa: BLE001  a bug in one job must stop neither the others nor the serving
+            self._record_failure(task, before, error)
+        except Exception as error:  # noqa: BLE001  a bug in one task must stop neither the others nor the serving
             _LOG.exception("%s failed", task)
-            self._failed(task, before, error)
+            self._record_failure(task, before, error)
         else:
             self._tries[task] = Tries(tried_ts=now, ok_ts=now)
 
-    def _failed(self, task: Task, before: Tries, error: Exception) -> None:
+    def _record_failure(self, task: Task, before: Tries, error: Exception) -> None:
         now = self._now()
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
@@ -285,71 +284,73 @@ class Pipeline:
         if not logged and before.failures == 0:
             _LOG.error("%s failed and will be tried again: %s", task, error)
 
-    async def _do(self, task: Task, situation: Situation, now: int) -> None:
-        match task.job:
-            case Job.PRICES:
-                await self._fetch(price_window(situation, now))
-            case Job.COVARIATES:
+    async def _do_task(self, task: Task, situation: Situation, now: int) -> None:
+        match task.kind:
+            case TaskKind.PRICES:
+                await self._fetch_prices(price_request_days(situation, now))
+            case TaskKind.COVARIATES:
                 source = self._covariate_sources[task.source]
                 await self._covariates.ingest(source)
                 if source.back_fill.by == "day":
                     await asyncio.to_thread(record_progress, self._store.state, source, self._history_start, now)
-            case Job.FORECAST:
-                await self._forecast(self._of(task), now)
-            case Job.HELD_DAYS:
+            case TaskKind.FORECAST:
+                await self._make_forecast(self._market_of(task), now)
+            case TaskKind.HELD_DAYS:
                 # All held-back days are requested together, because many requests to a slow source would delay urgent
                 # tasks.
-                await self._fetch((situation.held_days[0], situation.held_days[-1]))
-            case Job.PRICE_HISTORY:
-                await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
-            case Job.COVARIATE_HISTORY:
+                await self._fetch_prices((situation.held_days[0], situation.held_days[-1]))
+            case TaskKind.PRICE_HISTORY:
+                await self._fill_year(_next_part(situation.missing_years, situation.tries_of(task)), situation, now)
+            case TaskKind.COVARIATE_HISTORY:
                 await self._fill_part(task, situation, now)
-            case Job.SCORES:
-                await self._score_part(self._of(task), now)
-            case Job.THIN:
-                await asyncio.to_thread(refill_damaged, self._store, tuple(self._covariate_sources.values()))
+            case TaskKind.SCORES:
+                await self._continue_scoring(self._market_of(task), now)
+            case TaskKind.THIN:
+                await asyncio.to_thread(remove_damaged_history, self._store, tuple(self._covariate_sources.values()))
                 await asyncio.to_thread(thin, self._store, now)
 
-    async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Fetch and settle prices. Each item of `windows` is (first delivery day, last delivery day)."""
-        added = Added()
-        for first, last in windows:
+    async def _fetch_prices(self, *ranges: tuple[date, date]) -> None:
+        """Fetch and settle prices. Each item of `ranges` is (first delivery day, last delivery day)."""
+        added = AddedCounts()
+        for first, last in ranges:
             self.steps += 1
             added += await self._prices.ingest(first, last, self._on_change)
-        if added.stored:
-            first, last = min(windows)[0], max(windows)[1]
+        if added.stored_count:
+            first, last = min(ranges)[0], max(ranges)[1]
             _LOG.info("prices from %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
-    def _of(self, task: Task) -> Market:
+    def _market_of(self, task: Task) -> Market:
         return next(market for zone, market in self._markets.items() if zone == task.zone)
 
-    async def _forecast(self, market: Market, now: int) -> None:
+    async def _make_forecast(self, market: Market, now: int) -> None:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # Without an error, the task counts as done until new data arrive or the next full hour begins.
+            # The error is not raised, so the task counts as done until new data arrive or the next full hour begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
             return
         self._no_forecast.pop(market.zone, None)
-        await asyncio.to_thread(self._store.runs.add_pair, runs)
+        await asyncio.to_thread(self._store.runs.add_all, runs)
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
-    async def _score_part(self, market: Market, now: int) -> None:
+    async def _continue_scoring(self, market: Market, now: int) -> None:
         """Make and store some missing forecasts of past days. If no forecast is missing, make and store the scores."""
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
         if part.forecasts:
-            await asyncio.to_thread(self._store.backtests.add, model, zone, part.forecasts, past=part.past)
+            await asyncio.to_thread(
+                self._store.backtests.add, model, zone, part.forecasts, data_change_count=part.data_change_count
+            )
             return
-        for step_s, score in (await self._modeller.scores(market, now)).items():
+        for step_s, score in (await self._modeller.backtest_scores(market, now)).items():
             await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
-        await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.accuracy(market, now))
+        await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.live_scores(market, now))
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
-        await self._fetch(*parts_of_year(year, next_day(now)))
+        await self._fetch_prices(*parts_of_year(year, next_day(now)))
         await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED_KEY, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
@@ -357,7 +358,7 @@ class Pipeline:
     async def _fill_part(self, task: Task, situation: Situation, now: int) -> None:
         source = self._covariate_sources[task.source]
         missing = situation.covariates[task.source].missing_parts
-        part = _next(missing, situation.of(task)) if source.back_fill.by == "month" else missing[0]
+        part = _next_part(missing, situation.tries_of(task)) if source.back_fill.by == "month" else missing[0]
         today = datetime.fromtimestamp(now, UTC).date()
         try:
             there = await self._covariates.fill_part(source, part, today)
@@ -376,10 +377,10 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record whether a source had the data of a day of its history.
+        """Record whether a source had archived forecasts of a day.
 
         If the back-fill pauses or ends, or if exactly `MIN_ISSUE_DAYS` days are stored now, make new forecasts due by
-        recording `now` under `COVARIATES_FILLED_KEY`.
+        recording `now` under `FORECAST_WANTED_KEY`.
         """
         state = self._store.state
         if there:
@@ -394,7 +395,7 @@ class Pipeline:
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
-            state.write(COVARIATES_FILLED_KEY, now)
+            state.write(FORECAST_WANTED_KEY, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
@@ -411,7 +412,7 @@ class Pipeline:
         return int(self._clock.now())
 
 
-def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
+def _next_part[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the year or month in `missing` to fill next.
 
     Each failure in a row moves the choice on by one item, so that one failing request does not stop the back-fill.

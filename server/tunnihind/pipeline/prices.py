@@ -15,9 +15,9 @@ from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
-from tunnihind.settling.settling import PriceAnswer, Settling
+from tunnihind.settling.settling import PriceAnswer, PriceSettler
 from tunnihind.sources.base import DaySheet, PriceSource
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 
 @dataclass(slots=True)
-class _Round:
+class _IngestRound:
     """The days that one call of `ingest` requests, and the answers so far.
 
     `is_over` is true after `ingest` has stopped waiting for answers.
@@ -43,7 +43,7 @@ class _Round:
     last: date
     on_change: Callable[[], None]
     answers: dict[str, PriceAnswer] = field(default_factory=dict)
-    added: Added = field(default_factory=Added)
+    added: AddedCounts = field(default_factory=AddedCounts)
     has_usable: bool = False
     is_over: bool = False
 
@@ -70,27 +70,27 @@ class PriceIngest:
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settling = Settling(store, markets[0], [source.name for source in sources], observer.day_held)
+        self._settler = PriceSettler(store, markets[0], [source.name for source in sources], observer.day_held)
         self._caller = SourceCaller(store, markets[0], clock, observer)
         self._asking: dict[str, _Question] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
+    async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        Sources that have not answered an earlier request are left out. If no source is left, only wait until one of the
-        earlier requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new,
-        corrected and unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of
-        the source that may be asked again first.
+        Sources whose earlier request is still running are left out. If no source is left, only wait until one of these
+        requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new, corrected and
+        unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of the source
+        that may be asked again first.
         """
-        round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
+        round_ = _IngestRound(*await asyncio.to_thread(self._settler.days_to_request, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
         if not idle:
             await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
-            return Added()
-        questions = {source.name: self._begin(source, round_) for source in idle}
+            return AddedCounts()
+        questions = {source.name: self._begin_request(source, round_) for source in idle}
         try:
-            failures = await self._wait(questions.values(), round_)
+            failures = await self._wait_for_answers(questions.values(), round_)
         except BaseException:
             await self.close()
             raise
@@ -109,19 +109,19 @@ class PriceIngest:
             question.cancel()
         await self.finish()
 
-    def _begin(self, source: PriceSource, round_: _Round) -> _Question:
-        question = asyncio.create_task(self._ask(source, round_))
+    def _begin_request(self, source: PriceSource, round_: _IngestRound) -> _Question:
+        question = asyncio.create_task(self._ask_source(source, round_))
         self._asking[source.name] = question
 
         def ended(_: _Question) -> None:
             del self._asking[source.name]
             if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
-                _LOG.error("%s's late answer could not be kept: %s", source.name, error)
+                _LOG.error("%s's late answer could not be stored: %s", source.name, error)
 
         question.add_done_callback(ended)
         return question
 
-    async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
+    async def _wait_for_answers(self, questions: Collection[_Question], round_: _IngestRound) -> list[SourceError]:
         """Wait for the answers to `questions`, settle the answers, and return the sources' errors.
 
         After the first usable answer, wait at most `self._patience_s` seconds for the other answers.
@@ -141,18 +141,20 @@ class PriceIngest:
         async with self._one_at_a_time:
             round_.is_over = True
             if round_.answers:
-                await self._keep(round_, list(round_.answers.values()))
+                await self._settle(round_, list(round_.answers.values()))
         results = (question.result() for question in questions if question.done())
         return [error for error in results if error is not None]
 
-    async def _ask(self, source: PriceSource, round_: _Round) -> SourceError | None:
+    async def _ask_source(self, source: PriceSource, round_: _IngestRound) -> SourceError | None:
         try:
-            await self._caller.call(source.name, partial(self._take, source, round_), advice=await self._advice())
+            await self._caller.call(
+                source.name, partial(self._fetch_answer, source, round_), advice=await self._failure_advice()
+            )
         except SourceError as error:
             return error
         return None
 
-    async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
+    async def _fetch_answer(self, source: PriceSource, round_: _IngestRound) -> Sequence[DaySheet]:
         """Fetch the prices of one source, and add them to the answers of `round_`.
 
         If `round_` is over, settle the prices at once. Raises SourceError, StoreError.
@@ -161,21 +163,21 @@ class PriceIngest:
         async with self._one_at_a_time:
             round_.answers[source.name] = answer
             if round_.is_over:
-                await self._keep(round_, [answer])
+                await self._settle(round_, [answer])
         faults = [answer.fault_of(zone) for zone in self._zones]
         if all(faults):
             raise BadAnswer(source.name, faults[0])
         round_.has_usable = True
         return answer.sheets
 
-    async def _keep(self, round_: _Round, answers: Sequence[PriceAnswer]) -> None:
-        outcome = await asyncio.to_thread(self._settling.keep, answers, int(self._clock.now()))
+    async def _settle(self, round_: _IngestRound, answers: Sequence[PriceAnswer]) -> None:
+        outcome = await asyncio.to_thread(self._settler.settle, answers, int(self._clock.now()))
         if outcome.wrong_since is not None:
             await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added
         round_.on_change()
 
-    async def _advice(self) -> str:
+    async def _failure_advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None
         return "" if has_prices else _NOTHING_YET
 

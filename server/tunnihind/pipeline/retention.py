@@ -7,7 +7,7 @@ Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago ar
 
 - the forecast that was issued last on each day
 - the last forecast before each gate closure, because a price forecast may have used it
-- the last forecast up to `issue_instant`, because price forecasts of past days use the data known at this instant
+- the last forecast up to each day's `issue_instant`, because price forecasts of past days use the data known then
 - forecasts from a weather run of 00 UTC, because the price model is trained on them
 
 The back-fill stores no forecast of a covariate that `thin` would delete.
@@ -57,7 +57,7 @@ def thin(store: Store, now: int) -> int:
 
 def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
     """Return those of the issue instants `made_at` whose forecast runs may be deleted."""
-    return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_read_times)
+    return superfluous_instants((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
@@ -67,7 +67,7 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     a weather run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
-    return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
+    return {issued for issued in superfluous_instants(old, covariate_read_times) if not is_midnight_run(issues[issued])}
 
 
 def _run_read_times(day: date) -> tuple[int, ...]:
@@ -80,12 +80,12 @@ def covariate_read_times(day: date) -> tuple[int, ...]:
     return (issue_instant(day), *_run_read_times(day))
 
 
-def is_first_of_day(run_ts: int | None) -> bool:
+def is_midnight_run(run_ts: int | None) -> bool:
     """Return whether a weather run starts at 00 UTC. If `run_ts` is None, return False."""
     return run_ts is not None and run_ts % DAY_S == 0
 
 
-def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
+def superfluous_instants(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
     """Return those of the issue instants `issued` whose forecasts may be deleted.
 
     For each delivery day, the last forecast of the day is kept, and the last one up to each of the day's `read_times`.

@@ -19,7 +19,7 @@ from tunnihind.sources.base import Cadence
 _WATCH_INTERVAL_S: Final = 60
 _MISSING_INTERVAL_S: Final = 15 * 60
 _COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds from a successful request for prices to the next request. `_price_interval` chooses one of the three."""
+"""The seconds from one successful request for prices to the next. `_price_repeat_interval` chooses one of the three."""
 
 _HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
@@ -33,7 +33,7 @@ _LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 MAX_RETRY_AFTER_S: Final = 2 * HOUR_S
 """A pause that a source asks for (Retry-After) lasts at most this many seconds."""
 MAX_RETRY_AFTER_IN_WATCH_S: Final = 15 * 60
-"""During the publication watch, such a pause lasts at most this many seconds."""
+"""If a source asks for a pause during the publication watch, the pause lasts at most this many seconds."""
 
 CORRECTION_DAYS: Final = 2
 """Requests for prices usually also cover this many past days, because the sources may correct their prices."""
@@ -43,7 +43,7 @@ CATCH_UP_DAYS: Final = 14
 prices."""
 
 
-class Job(StrEnum):
+class TaskKind(StrEnum):
     """The kinds of tasks, in the order in which due tasks are done."""
 
     PRICES = "prices"
@@ -56,21 +56,21 @@ class Job(StrEnum):
     THIN = "thinning"
 
 
-OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
-"""Jobs that are done for each zone separately."""
+ZONE_TASK_KINDS: Final = frozenset({TaskKind.FORECAST, TaskKind.SCORES})
+"""The kinds of tasks that are done for each zone separately."""
 
 
 class Task(NamedTuple):
-    """A job that is done for one covariate source, for one zone, or for the whole server."""
+    """A task for one covariate source, for one zone, or for the whole server."""
 
-    job: Job
+    kind: TaskKind
     source: str = ""
     zone: Zone | None = None
 
     def __str__(self) -> str:
         """Return the task's name for logs, such as `covariates of open-meteo`."""
         of = self.source or self.zone
-        return f"{self.job} of {of}" if of else str(self.job)
+        return f"{self.kind} of {of}" if of else str(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """When to request a covariate source, and the missing months or days of its history."""
+    """When to send requests to a covariate source, and the missing months or days of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
@@ -122,17 +122,17 @@ class Situation:
     """The facts about each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
     """The instant at which the stored prices last changed, or None if no price was ever stored."""
-    filled_up_ts: int | None = None
+    forecast_wanted_ts: int | None = None
     """The instant at which the back-fill last made new forecasts due, or None if it never did."""
     held_days: tuple[date, ...] = ()
     """The held-back delivery days that need a request of their own, oldest first."""
     missing_years: tuple[int, ...] = ()
-    """The years with missing prices, newest first."""
+    """The years whose prices are to be fetched, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
     """The needs of each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past attempts at each task."""
-    under_way: Collection[Task] = ()
+    blocked: Collection[Task] = ()
     """The tasks that must not begin now."""
 
     @property
@@ -146,20 +146,20 @@ class Situation:
         """True if `ZoneSituation.is_in_doubt` is true for at least one zone."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
-    def of(self, task: Task) -> Tries:
+    def tries_of(self, task: Task) -> Tries:
         """Return the past attempts at a task."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks that are not in `under_way`, in the order of `Job`."""
+        """Return all tasks that are not in `blocked`, in the order of `TaskKind`."""
         tasks: list[Task] = []
-        for job in Job:
-            if job in OF_ZONE:
-                tasks += [Task(job, zone=zone) for zone in self.zones]
+        for kind in TaskKind:
+            if kind in ZONE_TASK_KINDS:
+                tasks += [Task(kind, zone=zone) for zone in self.zones]
             else:
-                sources = self.covariates if job in {Job.COVARIATES, Job.COVARIATE_HISTORY} else ("",)
-                tasks += [Task(job, source) for source in sources]
-        return [task for task in tasks if task not in self.under_way]
+                sources = self.covariates if kind in {TaskKind.COVARIATES, TaskKind.COVARIATE_HISTORY} else ("",)
+                tasks += [Task(kind, source) for source in sources]
+        return [task for task in tasks if task not in self.blocked]
 
 
 def due_tasks(situation: Situation, now: int) -> list[Task]:
@@ -167,34 +167,34 @@ def due_tasks(situation: Situation, now: int) -> list[Task]:
     return [task for task in situation.tasks() if due_at(task, situation, now) <= now]
 
 
-def next_due(situation: Situation, now: int) -> float:
+def next_due_at(situation: Situation, now: int) -> float:
     """Return the earliest instant at which a task becomes due."""
     return min(due_at(task, situation, now) for task in situation.tasks())
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
     """Return the instant at which a task becomes due. If there is no work for the task, return inf."""
-    tries = situation.of(task)
+    tries = situation.tries_of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
         return wanted
     if tries.failures:
-        wanted = max(wanted, tries.tried_ts + _pause(task, situation, now))
+        wanted = max(wanted, tries.tried_ts + _task_pause(task, situation, now))
     return max(wanted, tries.not_before_ts)
 
 
-def pause(failures: int, market: Market, now: int) -> int:
+def pause_after_failures(failures: int, market: Market, now: int) -> int:
     """Return the pause in seconds after `failures` failures in a row."""
     longest = _LONGEST_PAUSE_IN_WATCH_S if market.is_in_publication_watch(now) else LONGEST_PAUSE_S
-    return _doubled(_FIRST_PAUSE_S, failures, longest)
+    return _doubling_pause(_FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
-    lasts 15 minutes at most. A pause that begins before the watch ends at the watch's start at the latest, or after 15
-    minutes if that is later.
+    lasts 15 minutes at most. If a pause begins earlier, it ends at the start of the watch at the latest, or after
+    15 minutes if that is later.
     """
     end = now + min(ceil(asked_s), MAX_RETRY_AFTER_S)
     watch_start, watch_end = (market.instant(market.local_time(now).date(), at) for at in market.publication_watch)
@@ -203,13 +203,13 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     return end
 
 
-def price_window(situation: Situation, now: int) -> tuple[date, date]:
+def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    By default, a request for prices covers the days from two days ago to tomorrow. If prices of the last
-    `CATCH_UP_DAYS` days are missing, the request begins no later than the first missing day. If only tomorrow's prices
-    are missing during the publication watch, the request begins with yesterday, because the settled prices of yesterday
-    and today show whether an answer is wrong.
+    By default, a request for prices covers the days from two days ago to tomorrow. If the day after
+    `Situation.settled_through` is earlier, the request begins with that day. If `settled_through` is None, the request
+    begins `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing during the publication watch, the request
+    begins with yesterday, because the settled prices of yesterday and today show whether an answer is wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_in_publication_watch(now) and situation.settled_through == today:
@@ -226,16 +226,16 @@ def next_day(now: float) -> date:
     return delivery_day(now) + timedelta(days=1)
 
 
-def _pause(task: Task, situation: Situation, now: int) -> int:
+def _task_pause(task: Task, situation: Situation, now: int) -> int:
     """Return the pause in seconds after a task's failures. Tasks of a covariate source use the source's cadence."""
-    failures = situation.of(task).failures
+    failures = situation.tries_of(task).failures
     if task.source not in situation.covariates:
-        return pause(failures, situation.market, now)
+        return pause_after_failures(failures, situation.market, now)
     cadence = situation.covariates[task.source].cadence
-    return _doubled(cadence.retry_s, failures, cadence.longest_retry_s)
+    return _doubling_pause(cadence.retry_s, failures, cadence.longest_retry_s)
 
 
-def _doubled(first_s: int, failures: int, longest_s: int) -> int:
+def _doubling_pause(first_s: int, failures: int, longest_s: int) -> int:
     """Return a pause of `first_s` seconds, doubled for each failure after the first, up to `longest_s` seconds."""
     return int(min(first_s * 2.0 ** min(failures - 1, 20), longest_s))
 
@@ -243,45 +243,45 @@ def _doubled(first_s: int, failures: int, longest_s: int) -> int:
 def _wanted_at(task: Task, situation: Situation, now: int) -> float:
     if task.zone is not None:
         zone = situation.zones[task.zone]
-        if task.job is Job.FORECAST:
-            return _forecast_wanted_at(situation, zone, situation.of(task), now)
+        if task.kind is TaskKind.FORECAST:
+            return _forecast_wanted_at(situation, zone, situation.tries_of(task), now)
         return _scores_wanted_at(situation, zone, now)
     if not _has_work(task, situation):
         return inf
-    if task.job is Job.COVARIATE_HISTORY:
+    if task.kind is TaskKind.COVARIATE_HISTORY:
         return situation.covariates[task.source].next_part_at
-    ok_ts = situation.of(task).ok_ts
-    if task.job is Job.PRICE_HISTORY or ok_ts is None or ok_ts > now:
+    ok_ts = situation.tries_of(task).ok_ts
+    if task.kind is TaskKind.PRICE_HISTORY or ok_ts is None or ok_ts > now:
         return -inf
-    return ok_ts + _interval(task, situation, now)
+    return ok_ts + _repeat_interval(task, situation, now)
 
 
 def _has_work(task: Task, situation: Situation) -> bool:
-    match task.job:
-        case Job.HELD_DAYS:
+    match task.kind:
+        case TaskKind.HELD_DAYS:
             return bool(situation.held_days)
-        case Job.PRICE_HISTORY:
+        case TaskKind.PRICE_HISTORY:
             return bool(situation.missing_years)
-        case Job.COVARIATE_HISTORY:
+        case TaskKind.COVARIATE_HISTORY:
             return bool(situation.covariates[task.source].missing_parts)
         case _:
             return True
 
 
-def _interval(task: Task, situation: Situation, now: int) -> float:
+def _repeat_interval(task: Task, situation: Situation, now: int) -> float:
     """Return the seconds from a task's success until the task is due again."""
-    match task.job:
-        case Job.PRICES:
-            return _price_interval(situation, now)
-        case Job.COVARIATES:
+    match task.kind:
+        case TaskKind.PRICES:
+            return _price_repeat_interval(situation, now)
+        case TaskKind.COVARIATES:
             return situation.covariates[task.source].cadence.every_s
-        case Job.HELD_DAYS:
+        case TaskKind.HELD_DAYS:
             return _HELD_DAYS_INTERVAL_S
         case _:
             return DAY_S
 
 
-def _price_interval(situation: Situation, now: int) -> int:
+def _price_repeat_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= situation.market.newest_expected_day(now):
         return _MISSING_INTERVAL_S if situation.is_in_doubt else _COMPLETE_INTERVAL_S
     return _WATCH_INTERVAL_S if situation.market.is_in_publication_watch(now) else _MISSING_INTERVAL_S
@@ -292,7 +292,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
         return inf
     # After an attempt without enough data for a run, the next attempt also waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
-    news = max(situation.stored_ts, situation.filled_up_ts or 0)
+    news = max(situation.stored_ts, situation.forecast_wanted_ts or 0)
     if not made or max(made) < news <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from tunnihind.market import HOUR_S, Market, SeriesKey, Zone, day_end, day_start, delivery_day
-from tunnihind.pipeline.back_fill import COVARIATES_FILLED_KEY, missing_parts, missing_years, next_part_at
+from tunnihind.pipeline.back_fill import FORECAST_WANTED_KEY, missing_parts, missing_years, next_part_at
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     CORRECTION_DAYS,
@@ -31,20 +31,20 @@ def read_situation(
     tries: Mapping[Task, Tries],
     now: int,
     put_off: Collection[tuple[str, date]] = (),
-    under_way: Collection[Task] = (),
+    blocked: Collection[Task] = (),
 ) -> Situation:
     """Return the `Situation` at `now`. Raises StoreError.
 
     The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model.
-    `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `under_way` must
+    `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `blocked` must
     not begin now.
     """
     today = delivery_day(now)
-    held = store.witnesses.held()
-    unconfirmed = {zone for zone, _ in store.unconfirmed(day_start(today))}
+    held = store.witnesses.held_back()
+    unconfirmed = {zone for zone, _ in store.unconfirmed_days(day_start(today))}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     zones = tuple(market.zone for market in markets)
-    settled = store.prices.read_archive(day_start(recent), zones=zones).everything()
+    settled = store.prices.read_archive(day_start(recent), zones=zones).newest_versions()
 
     def of_zone(zone: Zone) -> ZoneSituation:
         own = {case.day for case in held if case.zone == zone}
@@ -61,7 +61,7 @@ def read_situation(
         markets[0],
         {zone: of_zone(zone) for zone in zones},
         stored_ts=store.state.prices_stored_at(),
-        filled_up_ts=store.state.read(COVARIATES_FILLED_KEY, Instant),
+        forecast_wanted_ts=store.state.read(FORECAST_WANTED_KEY, Instant),
         held_days=_days_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
@@ -77,12 +77,12 @@ def read_situation(
             for source in covariate_sources
         },
         tries=tries,
-        under_way=under_way,
+        blocked=blocked,
     )
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last delivery day from `first` to `last` before the first gap in the settled prices.
+    """Return the newest delivery day before the first gap in the settled prices of the days from `first` to `last`.
 
     A day with missing prices is not a gap if the day is in `excused`, or comes before the first complete day. If no day
     is complete, return None.
@@ -100,8 +100,8 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     """Return the days in `held` that need a separate request, oldest first.
 
-    Ordinary requests for prices cover the last `CORRECTION_DAYS` days. Days that are more than `HELD_DAYS` days old are
-    not requested again.
+    Days from `CORRECTION_DAYS` days ago on don't, because ordinary requests for prices cover them. Days that are more
+    than `HELD_DAYS` days old are not requested again.
     """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -36,7 +36,7 @@ class SourceCaller:
         try:
             answer = await question()
         except SourceError as error:
-            await self._failed(source, error, advice)
+            await self._record_failure(source, error, advice)
             raise
         self._failing.discard(source)
         self._observer.source_asked(source, answered=True)
@@ -53,7 +53,7 @@ class SourceCaller:
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
-    async def _failed(self, source: str, error: SourceError, advice: str) -> None:
+    async def _record_failure(self, source: str, error: SourceError, advice: str) -> None:
         self._observer.source_asked(source, answered=False)
         if isinstance(error, RateLimited):
             now = self._now()
@@ -62,7 +62,7 @@ class SourceCaller:
         # `_failing` is only in memory, so that after a restart the log shows the cause of a failure again.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
-        _LOG.log(level, "%s; it will be asked again%s", error, advice)
+        _LOG.log(level, "%s; the source will be asked again%s", error, advice)
 
     def _now(self) -> int:
         return int(self._clock.now())

@@ -39,11 +39,11 @@ def send(stream: BinaryIO, message: object) -> None:
 
 def receive(stream: BinaryIO) -> bytes:
     """Read the next message, and return the pickle that it contains. Raises EOFError at the end of the stream."""
-    length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
-    return _exactly(stream, length)
+    length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES))
+    return _read_exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_exactly(stream: BinaryIO, size: int) -> bytes:
     content = stream.read(size)
     if len(content) < size:
         raise EOFError
@@ -60,7 +60,7 @@ class _ServerLogHandler(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # Only the text of the record is sent, because the record's arguments or traceback may not be picklable.
+        # Text replaces the record's arguments and traceback before sending, because they may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)
@@ -104,7 +104,7 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Collect garbage. With the GNU C library, also return free memory to the system.
 
-    Otherwise, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
+    By itself, the GNU C library keeps free memory between used blocks. After forecasts of 90 past days, this can be a
     third of the process's memory.
     """
     gc.collect()
@@ -115,8 +115,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the garbage collector would free nothing, but would slow down the reading
-    of stored rows.
+    The garbage collector would free little during a call, but would slow down the reading of stored rows, so garbage
+    is collected only after each call.
     """
     gc.disable()
     if hasattr(os, "nice"):

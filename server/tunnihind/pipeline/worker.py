@@ -27,7 +27,7 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """The niceness of the process that makes forecasts. The server's answers to requests have a higher priority."""
 _IDLE_S: Final = 5.0
-"""The process ends after this many seconds without work. The next call usually comes an hour later."""
+"""The process ends after this many seconds without work, because the next call usually comes only an hour later."""
 _LIMIT_S: Final = 15 * 60.0
 """The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
@@ -85,11 +85,11 @@ class Worker:
             self._cancel_idle_end()
             try:
                 return await self._do(work)
-            except _DiedError as error:
+            except _ProcessDiedError as error:
                 _LOG.warning("%s; its work begins again in a new process", error)
             try:
                 return await self._do(work)
-            except _DiedError as error:
+            except _ProcessDiedError as error:
                 raise WorkerError(f"{error}, twice at the same work") from None
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Worker:
         self._cancel_idle_end()
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
+            process.kill_and_wait()
 
     def _schedule_idle_end(self) -> None:
         """End the process after `self._idle_s` seconds without work."""
@@ -109,11 +109,11 @@ class Worker:
 
     async def _do[Result](self, work: Callable[[], Result]) -> Result:
         if self._process is None:
-            self._process = self._started()
+            self._process = self._start_process()
         limit = asyncio.create_task(self._end_after_limit(self._process))
         try:
             result, error = await self._process.do(work)
-        except _DiedError:
+        except _ProcessDiedError:
             self._process = None
             raise
         except asyncio.CancelledError:
@@ -132,15 +132,15 @@ class Worker:
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
-        process.end()
+        process.kill()
 
-    def _started(self) -> _Process:
+    def _start_process(self) -> _Process:
         try:
             return _Process(self._niceness, self._handle_idle_death, self._log, is_thrifty=self._is_thrifty)
         except OSError as error:
             raise WorkerError(f"the process that makes forecasts can't be started: {error}") from error
 
-    def _handle_idle_death(self, process: _Process, error: _DiedError) -> None:
+    def _handle_idle_death(self, process: _Process, error: _ProcessDiedError) -> None:
         if process is not self._process:
             return
         self._process = None
@@ -150,7 +150,10 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record, unless an equal message was logged before, because each new process repeats messages."""
+        """Log a record, unless an equal message came before, because each new process repeats messages.
+
+        Only the first `_MAX_LOGGED` different messages are remembered.
+        """
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
@@ -159,8 +162,8 @@ class Worker:
             self._logged.add(key)
 
 
-class _DiedError(Exception):
-    """Raised if the process has ended without a call of `_Process.kill`."""
+class _ProcessDiedError(Exception):
+    """Raised if the process has ended without a call of `_Process.kill_and_wait`."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -174,7 +177,7 @@ class _Process:
     def __init__(
         self,
         niceness: int,
-        on_idle_death: Callable[[_Process, _DiedError], None],
+        on_idle_death: Callable[[_Process, _ProcessDiedError], None],
         log: Callable[[logging.LogRecord], None],
         *,
         is_thrifty: bool,
@@ -189,7 +192,7 @@ class _Process:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment() | (_RETURNS_MEMORY if is_thrifty else {}),
+            env=_needed_environment() | (_RETURNS_MEMORY if is_thrifty else {}),
         )
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -204,7 +207,8 @@ class _Process:
     async def do(self, work: Callable[[], object]) -> Outcome:
         """Call `work` in the process, and return the result or the error.
 
-        Raises _DiedError if the process dies or is already dead, and WorkerError if `kill` ends the process.
+        Raises _ProcessDiedError if the process dies or is already dead, and WorkerError if `kill_and_wait` ends the
+        process.
         """
         self._outcome = self._loop.create_future()
         try:
@@ -213,15 +217,15 @@ class _Process:
         finally:
             self._outcome = None
 
-    def kill(self) -> None:
+    def kill_and_wait(self) -> None:
         """End the process, and wait at most `_KILL_S` seconds for its end."""
         self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
-        self.end()
+        self.kill()
         self._listener.join(_KILL_S)
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End the process, even if it is suspended or hangs."""
         self._process.kill()
 
@@ -238,30 +242,30 @@ class _Process:
                     case logging.LogRecord() as record:
                         self._log(record)
                     case outcome:
-                        self._post(self._answered, outcome)
+                        self._call_in_loop(self._set_outcome, outcome)
         exit_code = self._process.wait()
         for stream in (self._stdin, self._stdout):
             with suppress(OSError):
                 stream.close()
-        self._post(self._ended, _DiedError(exit_code))
+        self._call_in_loop(self._handle_end, _ProcessDiedError(exit_code))
 
-    def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
+    def _call_in_loop[Message](self, take: Callable[[Message], None], message: Message) -> None:
         """Call `take` with `message` in the event loop. If the event loop is closed, do nothing."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
-    def _answered(self, outcome: Outcome) -> None:
+    def _set_outcome(self, outcome: Outcome) -> None:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(outcome)
 
-    def _ended(self, error: _DiedError) -> None:
+    def _handle_end(self, error: _ProcessDiedError) -> None:
         if self._outcome is None:
             self._on_idle_death(self, error)
         elif not self._outcome.done():
             self._outcome.set_exception(error)
 
 
-def _environment() -> dict[str, str]:
+def _needed_environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
     The other variables may contain secrets, and other programs may be able to read the environment with which a process
@@ -271,5 +275,5 @@ def _environment() -> dict[str, str]:
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def _ignore(_process: _Process, _error: _DiedError) -> None:
+def _ignore(_process: _Process, _error: _ProcessDiedError) -> None:
     """Do nothing."""

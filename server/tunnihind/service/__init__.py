@@ -1,1 +1,1 @@
-"""Runs the server, with or without the pipeline."""
+"""Runs the server, with or without the pipeline, and checks the sources."""

@@ -97,9 +97,9 @@ class Announcer:
             await opened.async_close()
 
     def _log_once(self, level: int, reason: str) -> None:
-        """Log why the server is not announced, unless the last call gave the same reason."""
+        """Log why the server is not announced. If the last attempt failed for the same reason, log nothing."""
         if reason != self._last_reason:
-            _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
+            _LOG.log(level, "not announced on the local network (%s): clients need the server's address", reason)
         self._last_reason = reason
 
 

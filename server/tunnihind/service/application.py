@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from msgspec.structs import replace
 
 from tunnihind import __version__
 from tunnihind.api import routes
@@ -47,9 +46,9 @@ SERVICE_NAME: Final = "Tunnihind"
 class ServedZone:
     """The data and functions from which the server makes the answers about one zone.
 
-    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
-    `/api/v1/accuracy`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true for the
-    month. `page_context` returns data that only the pages show.
+    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table at
+    `/api/v1/accuracy?format=csv`. Clients may cache the prices of a month for ever only if `are_confirmed` returns true
+    for the month. `page_context` returns data that only the pages show.
     """
 
     snapshot: Snapshot
@@ -73,8 +72,8 @@ def create_app(
     """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
-    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` also fails when a
-    refresh of the data is overdue. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
+    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, an overdue refresh of the
+    data is a fault in `/readyz`. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
     set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
@@ -94,7 +93,7 @@ def create_app(
             **_resource_handlers(
                 zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING_KEY]
             ),
-            **_document_handlers(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
+            **_document_handlers(settings, site, zone.snapshot, instance_id, mode, clock),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
@@ -147,32 +146,16 @@ def _resource_handlers(
 
 
 def _document_handlers(
-    server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
+    server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, clock: Clock
 ) -> Mapping[str, Handler]:
     """Return the handlers of `/api/about` and of the API's description by path."""
-    settings = site.settings
-    document = openapi_document(settings)
-    about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
+    document = openapi_document(site.settings)
+    about = None if instance_id is None else _about(server, snapshot, instance_id, mode, clock)
     return {
         "/api/openapi.json": routes.fixed_answer_handler(fixed_representations(msgspec.json.encode(document))),
-        "/api/about": routes.refuse_before_first_read
-        if about is None
-        else routes.fixed_answer_handler(_about_with_scale(about, snapshot)),
+        "/api/about": routes.refuse_before_first_read if about is None else routes.fixed_answer_handler(about),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
-
-
-def _about_with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
-    """Return a function that encodes `about` with the colour scale of the newest prices."""
-
-    @lru_cache(maxsize=1)
-    def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
-        return fixed_representations(msgspec.json.encode(replace(about, price_scale=[*scale])))
-
-    def of(coding: Coding) -> Representation:
-        return made(snapshot.data_or_empty.price_scale)(coding)
-
-    return of
 
 
 def zone_instance_id(instance_id: str, market: Market) -> str:
@@ -180,19 +163,34 @@ def zone_instance_id(instance_id: str, market: Market) -> str:
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
 
-def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, now: int) -> About:
+def _about(
+    server: Settings, snapshot: Snapshot, instance_id: str, mode: Mode, clock: Clock
+) -> Callable[[Coding], Representation]:
+    """Return a function that makes the answer to `/api/about`, with the present VAT rate and price scale."""
+    settings = snapshot.settings
     market = settings.market
-    return About(
-        name=SERVICE_NAME,
-        version=__version__,
-        instance_id=zone_instance_id(instance_id, market),
-        zone=market.code,
-        zones=[ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets],
-        vat_rate=vat_rate_at(settings.api_vat_rates, now),
-        vat_rate_is_chosen=settings.chosen_vat_rate is not None,
-        attribution=settings.attribution_text,
-        public_url=settings.base_url,
-        full_horizon=settings.full_horizon,
-        price_scale=[],
-        mode=mode,
-    )
+    zones = [ZoneAddress(zone=one.code, url=server.base_url + server.path_of(one.zone)) for one in server.markets]
+
+    @lru_cache(maxsize=1)
+    def made(vat_rate: float, price_scale: Sequence[float]) -> Callable[[Coding], Representation]:
+        about = About(
+            name=SERVICE_NAME,
+            version=__version__,
+            instance_id=zone_instance_id(instance_id, market),
+            zone=market.code,
+            zones=zones,
+            vat_rate=vat_rate,
+            vat_rate_is_chosen=settings.chosen_vat_rate is not None,
+            attribution=settings.attribution_text,
+            public_url=settings.base_url,
+            full_horizon=settings.full_horizon,
+            price_scale=[*price_scale],
+            mode=mode,
+        )
+        return fixed_representations(msgspec.json.encode(about))
+
+    def of(coding: Coding) -> Representation:
+        vat_rate = vat_rate_at(settings.api_vat_rates, int(clock.now()))
+        return made(vat_rate, snapshot.data_or_empty.price_scale)(coding)
+
+    return of

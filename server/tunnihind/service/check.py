@@ -23,7 +23,7 @@ from tunnihind.market import (
     market_time_unit,
 )
 from tunnihind.settings import Settings
-from tunnihind.settling.sheet import Held, doubt, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured_sources
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
@@ -97,13 +97,13 @@ def _price_faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iter
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
     for zone, sheet in by_zone.items():
-        prices = whole_day(sheet, market.limits)
-        held = prices if isinstance(prices, Held) else doubt(prices)
+        prices = checked_prices(sheet, market.limits)
+        held = prices if isinstance(prices, HeldReason) else reason_to_doubt(prices)
         if held is not None:
             yield f"the prices of {zone.upper()} for {day} would be held back: {held.detail}"
         elif sheet.step_s != market_time_unit(day):
             minutes, expected = sheet.step_s // 60, market_time_unit(day) // 60
-            yield f"the prices of {zone.upper()} for {day} are of {minutes} minutes, not of {expected}"
+            yield f"the prices of {zone.upper()} for {day} are for {minutes} minutes each, not for {expected}"
 
 
 async def _check_forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
@@ -136,9 +136,9 @@ def _covariate_reach(
     ends = [_last_value_end(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:
-        return "no values", ("there is no value in it",)
+        return "no values", ("the answer has no known value",)
     reach = f"{len(series)} series until {market.local_time(until):%Y-%m-%d %H:%M %Z}"
-    return reach, () if until > least_until else ("it ends before now",)
+    return reach, () if until > least_until else ("the values end before now",)
 
 
 def _last_value_end(series: IssuedSeries) -> int | None:

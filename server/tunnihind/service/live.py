@@ -1,4 +1,4 @@
-"""Starts a live server, a demo server, or a single run of the pipeline."""
+"""Starts a live server or a demo server, or does the pipeline's due tasks once."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from tunnihind.market import delivery_day
 from tunnihind.pipeline.modelling import Modeller, process_modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.pipeline.schedule import Job
+from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.service.background import run_in_background
 from tunnihind.service.observing import Progress, ServerObserver
 from tunnihind.service.opening import open_to_write, wait_for_store
@@ -74,7 +74,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 async def serve_demo(settings: Settings, progress: Progress) -> None:
     """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
-    The demo's store is deleted at the end, so that simulated prices never mix with real prices.
+    The demo has its own store, which is deleted at the end, so that simulated prices never mix with real prices.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:
@@ -96,10 +96,13 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
-    """Do the pipeline's due tasks, and return the result of `Pipeline.catch_up`. Raises SettingsError, StoreError."""
+    """Do the pipeline's due tasks, and return whether they succeeded (see `Pipeline.catch_up`).
+
+    Raises SettingsError, StoreError.
+    """
     clock = SystemClock()
     with Store(settings.store_url) as store:
-        lease = store.writing_lease()
+        lease = store.lease_guarding_writes()
         if not await _claim_lease(lease, clock):
             raise StoreError("a running server already keeps this database up to date")
         try:
@@ -142,11 +145,11 @@ async def _run_demo_pipeline(
 ) -> None:
     """Fill the demo's store with past data and past forecasts, and run the pipeline."""
     # Scores take minutes, so they are made only after the demo shows forecasts of past days.
-    await pipeline.catch_up(updater.report_store_change, without={Job.SCORES})
+    await pipeline.catch_up(updater.report_store_change, without={TaskKind.SCORES})
     for market in settings.markets:
         for instant in daily_issue_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Scenarios are not stored, because only the newest run's scenarios are served.
+            # The scenarios of these runs are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.report_store_change()
     await pipeline.run(updater.report_store_change)

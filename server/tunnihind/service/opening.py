@@ -14,7 +14,7 @@ from tunnihind.errors import SchemaError, StoreError
 from tunnihind.service.application import ServedZone
 from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.settings import Settings
-from tunnihind.store.address import is_file
+from tunnihind.store.address import is_sqlite
 from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
@@ -43,18 +43,21 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica_store(settings: Settings) -> Store:
-    """Open a replica's store. On a database server, no right to write is needed. Raises SettingsError, StoreError."""
-    if is_file(settings.store_url):
+    """Open a replica's store: a file for writing if possible, and a database on a server only for reading.
+
+    Raises SettingsError, StoreError.
+    """
+    if is_sqlite(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
 
 
 async def wait_for_store(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Open the store and return it. If a stop signal comes before the store is open, return None.
+    """Open the store and return it.
 
     If opening the store takes more than two seconds, the server answers requests meanwhile: `/readyz` gives the reason
-    for the wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError. Raises StoreError
-    if waiting would not help.
+    for the wait, and all resources with data answer 503 (Service Unavailable). If a stop signal comes meanwhile, return
+    None. Raises SettingsError. Raises StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_retry_opening(settings, open_store, clock, troubles))

@@ -54,11 +54,11 @@ class LeaseCollector(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """Yield the metrics of the lease. If `runner` is None, yield only `tunnihind_pipeline_held`, which is 0."""
         runner = self._runner
-        meaning = "1 if this server runs the pipeline: it holds the lease. Over all servers this is 1."
+        meaning = "1 if this server holds the lease and runs the pipeline. The sum over all servers is 1."
         yield GaugeMetricFamily("tunnihind_pipeline_held", meaning, 0 if runner is None else int(runner.is_running))
         if runner is None:
             return
-        meaning = "Times that this server has taken the lease and begun to run the pipeline."
+        meaning = "How often this server has taken the lease and begun to run the pipeline."
         yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.takeovers)
         silent_s = runner.holder_silent_s
         if silent_s is not None:

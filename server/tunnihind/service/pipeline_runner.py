@@ -18,7 +18,8 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline that makes no progress for this many seconds is stuck. Even the slowest request takes only minutes."""
+"""A pipeline that makes no progress for this many seconds counts as stuck, because even the slowest request takes only
+minutes."""
 
 _DATABASE_TIMEOUT_S: Final = 2.0
 """If the database does not answer within this many seconds, the pipeline continues only while the lease is certainly
@@ -28,7 +29,7 @@ held."""
 class PipelineRunner:
     """Runs the pipeline while this process holds the lease.
 
-    The other servers check every second whether the lease's holder is alive. If the holder is dead, one of these
+    Servers that stand by check every second whether the lease's holder is alive. If the holder is dead, one of these
     servers takes over the lease.
     """
 
@@ -36,7 +37,7 @@ class PipelineRunner:
         self, store: Store, pipeline: Pipeline, clock: Clock, troubles: Troubles, *, on_change: Callable[[], None]
     ) -> None:
         self._store = store
-        self._lease = store.writing_lease()
+        self._lease = store.lease_guarding_writes()
         self._pipeline = pipeline
         self._clock = clock
         self._troubles = troubles
@@ -90,7 +91,7 @@ class PipelineRunner:
             is_ours = await self._claim_in_time()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # A lost or read-only database is already in the log, so don't log it again.
+            # The log already says that the database is lost or read-only, so don't log the error.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -189,8 +190,8 @@ class PipelineRunner:
     async def _stop(self) -> None:
         if self._work is not None:
             self._work.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._work
+            # If an error has ended the pipeline, the error is already in the log.
+            await asyncio.gather(self._work, return_exceptions=True)
             self._work = None
 
     def _warn_once(self, about: str, text: str) -> None:

@@ -16,8 +16,8 @@ from tunnihind.api.served_data import (
 from tunnihind.forecast.known import Archive
 from tunnihind.forecast.run import FullForecaster, Run, Runs, issue_instant
 from tunnihind.market import HOUR_S, STEPS, Market, SeriesKey, delivery_day
-from tunnihind.pipeline.history import needed_since
-from tunnihind.pipeline.modelling import forecaster
+from tunnihind.pipeline.history import needed_history_start
+from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.store.store import Store
 from tunnihind.web.weather import RegionWeather
 
@@ -29,7 +29,7 @@ class Rehearsal:
     """The data of one market for a rehearsal.
 
     `archive` also holds data that became known after the rehearsal's start. `earlier_runs` maps each step in seconds to
-    the runs with an issue before the start.
+    the runs issued up to the start.
     """
 
     archive: Archive
@@ -42,11 +42,11 @@ class Rehearsal:
 
         Several markets can share one `archive`. If `archive` is None, it is read from the store.
         """
-        # All runs come from one forecaster, because a forecaster keeps what it has learnt.
-        model = forecaster(market)
+        # One forecaster makes all new runs, because a forecaster keeps what it has learnt.
+        model = new_forecaster(market)
         since = instant - RUN_HISTORY_S
-        archive = archive or store.read_archive(needed_since(model, since))
-        archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
+        archive = archive or store.read_archive(needed_history_start(model, since))
+        archived = {step_s: store.runs.made_since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing_runs(archive, archived[HOUR_S], instant, model))
         earlier = {step_s: (*(runs.by_step[step_s] for runs in missing), *archived[step_s]) for step_s in STEPS}
         return cls(archive, model, earlier)
@@ -100,7 +100,7 @@ def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model
 
 
 def daily_issue_instants(instant: int) -> Iterator[int]:
-    """Yield the daily issues (09:00 UTC) from 15 UTC days before `instant` up to `instant`, oldest first."""
+    """Yield the daily issues (09:00 UTC) before `instant`, from 15 UTC days earlier on, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(_BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

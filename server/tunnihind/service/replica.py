@@ -35,7 +35,7 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with open_store_site(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.add_collectors(LeaseCollector(None))
-            _LOG.info("serving the data of the database without a pipeline")
+            _LOG.info("serving the data in the database; another server has to fetch new data")
             await wait_until_stopped(stopping)
 
 
@@ -49,10 +49,10 @@ def _served_zone(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> 
     return ServedZone(
         snapshot=snapshot,
         read_prices=lambda start, end: (
-            _readable_store(store).prices.read_archive(start, end, zones=(zone,)).everything()
+            _readable_store(store).prices.read_archive(start, end, zones=(zone,)).newest_versions()
         ),
-        read_scores=lambda first, last: _readable_store(store).scores.days(zone, first, last),
-        are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed(start, end)},
+        read_scores=lambda first, last: _readable_store(store).scores.day_scores(zone, first, last),
+        are_confirmed=lambda start, end: zone not in {other for other, _ in store.unconfirmed_days(start, end)},
         page_context=lambda: updater.page_contexts[zone],
     )
 
@@ -69,7 +69,7 @@ async def open_store_site(
     troubles = Troubles()
     snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
-    store.database.count_by(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.count_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
     metrics.add_collectors(LagCollector(updater), ConnectionsCollector(store.database))
     await updater.refresh()

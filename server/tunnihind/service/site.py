@@ -142,7 +142,7 @@ async def _listen_on_port(runner: Runner, settings: Settings) -> None:
         await web.TCPSite(runner, settings.host, settings.port).start()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            message = f"port {settings.port} is taken by another program: choose another with --port"
+            message = f"port {settings.port} is taken by another program: choose another port with --port"
         else:
             message = f"can't listen on host {settings.host}, port {settings.port}: {error.strerror or error}"
         raise SettingsError(message) from error

@@ -1,4 +1,4 @@
-"""Updates the served data and the pages' data when the store changes."""
+"""Updates the served data and the pages' data when the store or the hour changes."""
 
 import asyncio
 import logging
@@ -30,8 +30,8 @@ CHECK_STORE_EVERY_S: Final = 5.0
 import."""
 
 CHECK_STORE_OFTEN_S: Final = 1.0
-"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. A standby database
-announces no changes, and a connection pooler may not pass announcements on."""
+"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. Perhaps it never
+will, because a standby database announces no changes, and a connection pooler may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
@@ -148,7 +148,7 @@ class SnapshotUpdater:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
         while self._store.database.system.announces_changes:
             try:
-                async with aclosing(self._store.database.system.changes()) as changes:
+                async with aclosing(self._store.database.system.change_announcements()) as changes:
                     is_listening = False
                     async for _ in changes:
                         # The first item of `changes` is not an announcement, but means that the connection is ready.
@@ -163,9 +163,9 @@ class SnapshotUpdater:
     def _read_store(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
-        If the served data are unchanged, return None in place of `ServedData`. The sources' states are read each time,
-        because they may change while the `_StoreState` stays the same. If `_is_of_old_copy` is true, return the state
-        and the `PageContext` in memory, and None in place of `ServedData`.
+        If the served data are unchanged, return None in place of `ServedData`. If `_is_of_old_copy` returns true,
+        return the state and the `PageContext` in memory, and None in place of `ServedData`. Otherwise, the sources'
+        states are always read, because they may change while the `_StoreState` stays the same.
         """
         # All data are read from the same state of the database, so that the version matches the data.
         with self._store.database.one_view():
@@ -211,7 +211,7 @@ class SnapshotUpdater:
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
         with self._store.database.reading() as connection:
-            covariates = state.covariate_changes(connection)
+            covariates = state.covariate_change_count(connection)
         refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
@@ -226,12 +226,14 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
     """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
     names = (*wind_covariate_names(market), *sun_covariate_names(market))
-    return RegionWeather.of(store.covariates.newest(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until)
+    return RegionWeather.of(
+        store.covariates.issued_between(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until
+    )
 
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Return the scores of the weather forecasts for a market. Raises StoreError."""
-    return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
+    return weather_scores(store.covariates.issued_between(scored_names(market), now - MEMORY_S, now), market, now)
 
 
 def read_source_states(store: Store) -> tuple[SourceState, ...]:

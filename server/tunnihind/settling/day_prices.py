@@ -18,11 +18,11 @@ _FEW: Final = 4
 _EXPLAINED: Final = 0.9
 """A shift must explain this share of the differing prices, less the prices that it moved in from another day."""
 _SMALL_EUR_MWH: Final = 5.0
-"""A factor is computed only where `theirs` is at least this far from zero, because the ratios of small prices are
-inexact."""
+"""The factor is computed only from pairs whose `theirs` is at least this far from zero, because the ratios of small
+prices are inexact."""
 
 
-class Pair(NamedTuple):
+class PricePair(NamedTuple):
     """Two prices in EUR/MWh for the same period."""
 
     ts: int
@@ -48,7 +48,10 @@ class DayPrices:
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day. `prices` lists all hours or all quarters in chronological order."""
+        """Return the prices of a complete day.
+
+        `prices` lists the day's hourly or quarter-hourly prices in chronological order.
+        """
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
@@ -61,23 +64,25 @@ class DayPrices:
         """
         return dict(sorted((self.whole_hours | hourly_prices(self.quarters)).items()))
 
-    def paired_with(self, other: DayPrices) -> list[Pair]:
+    def pairs_with(self, other: DayPrices) -> list[PricePair]:
         """Return a pair of prices for each period that is in both versions, in chronological order.
 
         Hourly prices are paired only in hours in which no quarter was paired.
         """
-        pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
+        pairs = [
+            PricePair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters
+        ]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
         pairs += [
-            Pair(ts, price, other.hours[ts])
+            PricePair(ts, price, other.hours[ts])
             for ts, price in self.hours.items()
             if ts in other.hours and ts not in by_quarter
         ]
         return sorted(pairs)
 
-    def first_difference(self, other: DayPrices) -> Pair | None:
+    def first_difference(self, other: DayPrices) -> PricePair | None:
         """Return the first pair of prices that differ. If no prices differ, return None."""
-        return next((pair for pair in self.paired_with(other) if pair.differs), None)
+        return next((pair for pair in self.pairs_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
         """Return whether the two versions share an hour, and have equal prices in all shared periods."""
@@ -95,16 +100,16 @@ class DayPrices:
         gets the hour's price. If this version gives four quarters, and the whole hour is settled, the hour gets the
         quarters' mean.
         """
-        rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
+        rows = [(ts, QUARTER_S, _price_to_keep(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
             earlier = settled.whole_hours.keys() & self.hours.keys()
-            rows += [(ts, HOUR_S, _kept(self.hours[ts], settled.whole_hours[ts])) for ts in sorted(earlier)]
+            rows += [(ts, HOUR_S, _price_to_keep(self.hours[ts], settled.whole_hours[ts])) for ts in sorted(earlier)]
         for hour, price in self.whole_hours.items():
             quarters = {ts: settled.quarters.get(ts) for ts in range(hour, hour + HOUR_S, QUARTER_S)}
             if None in quarters.values():
-                rows.append((hour, HOUR_S, _kept(price, settled.whole_hours.get(hour))))
+                rows.append((hour, HOUR_S, _price_to_keep(price, settled.whole_hours.get(hour))))
             else:
-                is_equal = not Pair(hour, price, settled.hours[hour]).differs
+                is_equal = not PricePair(hour, price, settled.hours[hour]).differs
                 rows += [
                     (ts, QUARTER_S, known if is_equal and known is not None else price)
                     for ts, known in quarters.items()
@@ -118,13 +123,13 @@ def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     If no mistake is found, return an empty string. A mistake is a shift in time of up to three hours, or a factor by
     which the differing prices were multiplied.
     """
-    pairs = prices.paired_with(known)
+    pairs = prices.pairs_with(known)
     differing = [pair for pair in pairs if pair.differs]
     by_ts = {pair.ts: pair.theirs for pair in pairs}
     step_s = QUARTER_S if len(pairs) > len(prices.hours) else HOUR_S
     for quarters in range(step_s // QUARTER_S, _LONGEST_SHIFT + 1, step_s // QUARTER_S):
         for shift_s in (quarters * QUARTER_S, -quarters * QUARTER_S):
-            moved = [Pair(ts, price, by_ts[ts - shift_s]) for ts, price, _ in differing if ts - shift_s in by_ts]
+            moved = [PricePair(ts, price, by_ts[ts - shift_s]) for ts, price, _ in differing if ts - shift_s in by_ts]
             explained = sum(not pair.differs for pair in moved)
             if explained >= max(_FEW, _EXPLAINED * len(differing) - abs(shift_s) // step_s):
                 return _shift_in_words(shift_s)
@@ -132,11 +137,11 @@ def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     return f"{factor:.3g} times as high" if factor else ""
 
 
-def _kept(price: float, settled: float | None) -> float:
+def _price_to_keep(price: float, settled: float | None) -> float:
     return price if settled is None or abs(price - settled) > _TOLERANCE_EUR_MWH else settled
 
 
-def _factor(differing: Iterable[Pair]) -> float | None:
+def _factor(differing: Iterable[PricePair]) -> float | None:
     ratios = [ours / theirs for _, ours, theirs in differing if abs(theirs) >= _SMALL_EUR_MWH]
     if len(ratios) < _FEW or max(ratios) - min(ratios) > 0.01 * abs(max(ratios)):
         return None

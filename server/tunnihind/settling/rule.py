@@ -12,7 +12,7 @@ from typing import Final
 
 from tunnihind.market import HOUR_S, QUARTER_S, iso_utc, market_time_unit
 from tunnihind.settling.day_prices import DayPrices, mistake_in_words
-from tunnihind.settling.sheet import Held, Reason, doubt
+from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
@@ -21,7 +21,7 @@ _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """A source may have to repeat its prices for this many seconds if they differ from another source's prices. A claim is
-not credible if its source's last answer is at least this many seconds older than another source's last answer."""
+not credible if its last answer is at least this many seconds older than another claim's last answer."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
@@ -32,13 +32,13 @@ this many seconds."""
 class SettledDay:
     """The settled prices of a delivery day.
 
-    `since_ts` is the instant at which the first of the prices was seen. `unconfirmed_from` contains the names of the
-    sources whose prices are unconfirmed. `imported_ts` is the instant at which the newest of the operator's prices was
-    first seen, or 0 if the day has no price from the operator.
+    `first_seen_ts` is the instant at which the first of the prices was seen. `unconfirmed_from` contains the names of
+    the sources whose prices are unconfirmed. `imported_ts` is the instant at which the newest of the operator's prices
+    was first seen, or 0 if the day has no price from the operator.
     """
 
     prices: DayPrices
-    since_ts: int
+    first_seen_ts: int
     unconfirmed_from: frozenset[str]
     imported_ts: int = 0
 
@@ -60,20 +60,20 @@ class Ruling:
     settles: Witness | None = None
     is_agreed: bool = False
     withdraws: bool = False
-    held: Mapping[str, Held] = field(default_factory=dict)
+    held: Mapping[str, HeldReason] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Claim:
     """A source's prices for a delivery day, with all that speaks for or against them.
 
-    `answer` compares the source's newest answer with all settled prices. `doubt` is the reason to doubt the prices, or
-    None if there is no reason.
+    `comparison` compares the source's newest answer with all settled prices. `doubt` is the reason to doubt the prices,
+    or None if there is no reason.
     """
 
     witness: Witness
-    answer: Comparison
-    doubt: Held | None
+    comparison: AnswerComparison
+    doubt: HeldReason | None
 
     @cached_property
     def prices(self) -> DayPrices:
@@ -91,20 +91,20 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AnswerComparison:
     """The comparison of a source's newest answer with the settled prices.
 
     `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated these
-    prices for six hours. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first
-    pair of prices that differ, or is empty if no prices differ.
+    prices for six hours. `contradicts_agreed_day` is true if the answer contradicts an agreed day. `detail` describes
+    the first pair of prices that differ, or is empty if no prices differ.
     """
 
     is_off: bool = False
-    contradicts: bool = False
+    contradicts_agreed_day: bool = False
     detail: str = ""
 
 
-def rule(
+def rule_on_days(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
     """Return a ruling for each delivery day that has a witness.
@@ -115,36 +115,38 @@ def rule(
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
-        answer = _answer(days, settled)
+        answer = _compare_answer(days, settled)
         for day, witness in days.items():
-            others = [row for other, one in settled.items() if other != day for row in _rows(one.prices)]
-            claims.setdefault(day, []).append(Claim(witness, answer, doubt(witness.prices, others)))
-    return {day: _rule_on(claims[day], settled.get(day), may_wait=day >= waits_from) for day in claims}
+            others = [row for other, one in settled.items() if other != day for row in _price_tuples(one.prices)]
+            claims.setdefault(day, []).append(Claim(witness, answer, reason_to_doubt(witness.prices, others)))
+    return {day: _rule_on_day(claims[day], settled.get(day), may_wait=day >= waits_from) for day in claims}
 
 
-def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> Comparison:
+def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> AnswerComparison:
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
     for day in sorted(settled.keys() & days.keys()):
         prices, known = DayPrices.of(day, days[day].prices), settled[day].prices
-        if days[day].heard_ts < heard_ts or not prices.paired_with(known):
+        if days[day].heard_ts < heard_ts or not prices.pairs_with(known):
             continue
         if prices.agrees_with(known):
             right += 1
         else:
             wrong.append(day)
-            detail = detail or _difference(prices, known, "settled")
-    stands_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
+            detail = detail or _difference_in_words(prices, known, "settled")
+    repeated_for_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
     contradicts = any(settled[day].is_agreed for day in wrong)
-    return Comparison(bool(wrong) and not right and stands_s < _SUSPECT_S, contradicts, detail)
+    return AnswerComparison(bool(wrong) and not right and repeated_for_s < _SUSPECT_S, contradicts, detail)
 
 
-def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
+def _rule_on_day(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
     for pair in combinations(claims, 2):
-        if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
-            return _agreed(pair, claims, settled)
+        if pair[0].agrees_with(pair[1]) and not all(
+            one.comparison.is_off and one.comparison.contradicts_agreed_day for one in pair
+        ):
+            return _ruling_on_agreement(pair, claims, settled)
     if settled is None or not settled.is_agreed:
-        return _unconfirmed(claims, settled, may_wait=may_wait)
+        return _ruling_without_agreement(claims, settled, may_wait=may_wait)
     for one in claims:
         if one.agrees_with(settled) and one.prices.adds_to(settled.prices):
             # The quarters of agreed hours are agreed too, but further hours are unconfirmed.
@@ -154,7 +156,7 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     return _ruling(claims, settled, None)
 
 
-def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
+def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
     """Return the ruling on a day about which the two claims of `pair` agree.
 
     If these claims would change agreed prices, and the change looks like a mistake, the claims are held back until both
@@ -167,43 +169,44 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
         return _ruling(claims, settled, None)
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
-        stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
-        if looks and stands_s < _SUSPECT_S:
+        repeated_for_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
+        if looks and repeated_for_s < _SUSPECT_S:
             how = (
-                f"two sources say {_difference(best.prices, settled.prices, 'settled')}; it is accepted after six hours"
+                f"two sources say {_difference_in_words(best.prices, settled.prices, 'settled')}; "
+                "the new prices are accepted after six hours"
             )
-            waiting = {one.source: Held(Reason.CORRECTION, how) for one in pair}
-            return Ruling(held={**_ruling(claims, settled, None).held, **waiting})
+            held = {one.source: HeldReason(ReasonCode.CORRECTION, how) for one in pair}
+            return Ruling(held={**_ruling(claims, settled, None).held, **held})
     return _ruling(claims, settled, best, is_agreed=True)
 
 
-def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
+def _ruling_without_agreement(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
     """Return the ruling on a day that is not agreed, and that no pair of claims settles."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
             if is_second and one.agrees_with(settled) and one.prices.hours.keys() <= settled.prices.hours.keys():
                 return _ruling(claims, settled, one, is_agreed=True)
-    credible = list(_credible(claims))
+    credible = list(_credible_claims(claims))
     if len(credible) < 2:  # noqa: PLR2004
         return _ruling(claims, settled, _only_claim(credible, settled))
-    ready = [one for one in credible if one.witness.stands_s >= DISPUTED_S or not may_wait]
+    ready = [one for one in credible if one.witness.repeated_for_s >= DISPUTED_S or not may_wait]
     if settled is not None:
         kept = [one for one in ready if one.source in settled.unconfirmed_from and one.agrees_with(settled)]
         if kept or not may_wait:
             return _ruling(claims, settled, kept[0] if kept else None)
     if not ready:
         return _ruling(claims, None, None, withdraws=settled is not None)
-    return _ruling(claims, settled, min(ready, key=_distrust))
+    return _ruling(claims, settled, min(ready, key=_distrust_key))
 
 
-def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
+def _credible_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims whose prices may be settled without a second source.
 
     A claim that is off or doubtful is left out. Among the other claims, a claim is left out if its last answer is at
     least `DISPUTED_S` seconds older than the newest answer.
     """
-    able = [one for one in claims if not one.answer.is_off and one.doubt is None]
+    able = [one for one in claims if not one.comparison.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
     return (one for one in able if heard_ts - one.witness.heard_ts < DISPUTED_S)
 
@@ -217,17 +220,17 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
-    return credible[0] if credible[0].witness.stands_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
+    return credible[0] if credible[0].witness.repeated_for_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
 
 
-def _distrust(one: Claim) -> tuple[bool, bool]:
+def _distrust_key(one: Claim) -> tuple[bool, bool]:
     """Return a key that sorts the most trusted claim first.
 
     Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day
     was traded in quarters.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
-    return one.answer.contradicts, lacks_quarters
+    return one.comparison.contradicts_agreed_day, lacks_quarters
 
 
 def _ruling(
@@ -240,39 +243,45 @@ def _ruling(
 ) -> Ruling:
     """Return a ruling that settles the prices of the claim `accepted`.
 
-    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or else with `settled`,
-    are held back. If both are None, all claims are held back.
+    If `accepted` is None, no prices become settled. Claims that do not agree with `accepted`, or with `settled` if
+    `accepted` is None, are held back. If both are None, all claims are held back.
     """
     final = accepted or settled
-    held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
+    held = {
+        one.source: _held_reason(one, claims, final) for one in claims if final is None or not one.agrees_with(final)
+    }
     return Ruling(accepted.witness if accepted else None, is_agreed, withdraws, held)
 
 
-def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
-    if one.answer.is_off:
-        return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
+def _held_reason(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> HeldReason:
+    if one.comparison.is_off:
+        return HeldReason(
+            ReasonCode.OFF, f"its whole answer contradicts the settled prices, first {one.comparison.detail}"
+        )
     if one.doubt is not None:
         return one.doubt
     against = final or next(other for other in claims if other is not one)
     whose = against.source if isinstance(against, Claim) else "settled"
-    difference = _difference(one.prices, against.prices, whose)
+    difference = _difference_in_words(one.prices, against.prices, whose)
     is_own = isinstance(against, SettledDay) and one.source in against.unconfirmed_from
     if is_own:
-        taken = "it is accepted after an hour, unless another source contradicts it"
-        return Held(Reason.CORRECTION, f"{difference}; {taken}")
-    return Held(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours")
+        taken = "the new prices are accepted after an hour, unless another source contradicts them"
+        return HeldReason(ReasonCode.CORRECTION, f"{difference}; {taken}")
+    return HeldReason(
+        ReasonCode.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours"
+    )
 
 
-def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
+def _difference_in_words(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
     """Describe the first pair of prices that differ. If a mistake explains the difference, describe the mistake too."""
     pair = ours.first_difference(theirs)
     if pair is None:
         return "no price that differs"
     looks = mistake_in_words(ours, theirs)
-    than = f"{whose} {'is' if whose == 'settled' else 'says'} {pair.theirs:.2f}"
+    than = f"{'the settled price is' if whose == 'settled' else f'{whose} says'} {pair.theirs:.2f}"
     return f"{pair.ours:.2f} EUR/MWh at {iso_utc(pair.ts)} where {than}" + (f" ({looks})" if looks else "")
 
 
-def _rows(prices: DayPrices) -> Iterator[tuple[float, ...]]:
+def _price_tuples(prices: DayPrices) -> Iterator[tuple[float, ...]]:
     """Yield the prices of a day's quarters as one tuple, and the prices of its hours as another tuple."""
     return (tuple(rows.values()) for rows in (prices.quarters, prices.hours) if rows)

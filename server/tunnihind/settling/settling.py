@@ -9,10 +9,10 @@ from typing import Final
 
 from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import Ruling, SettledDay, rule
-from tunnihind.settling.sheet import Held, Reason, whole_day
+from tunnihind.settling.rule import Ruling, SettledDay, rule_on_days
+from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
-from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, Added, Price
+from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 
@@ -45,23 +45,23 @@ class PriceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettlingOutcome:
     """The result of settling answers.
 
-    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all of
-    its settled days turned out to be wrong, `wrong_since` is the instant at which the first of these prices was
+    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all
+    settled days that the answers cover were wrong, `wrong_since` is the instant at which the first of these prices was
     settled. Otherwise, `wrong_since` is None.
     """
 
-    added: Added = field(default_factory=Added)
+    added: AddedCounts = field(default_factory=AddedCounts)
     wrong_since: int | None = None
 
-    def __add__(self, other: Outcome) -> Outcome:
+    def __add__(self, other: SettlingOutcome) -> SettlingOutcome:
         since = [since for since in (self.wrong_since, other.wrong_since) if since is not None]
-        return Outcome(self.added + other.added, min(since, default=None))
+        return SettlingOutcome(self.added + other.added, min(since, default=None))
 
 
-class Settling:
+class PriceSettler:
     """Settles prices in the store. The methods wait for the database, so they must be called in a thread.
 
     `sources` lists the names of the sources, the most trusted first. Whenever a day's prices are held back for a new
@@ -76,14 +76,14 @@ class Settling:
         self._sources = sources
         self._on_held = on_held
 
-    def window(self, first: date, last: date) -> tuple[date, date]:
+    def days_to_request(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day to request from the sources. Raises StoreError.
 
-        An answer about two settled days shows whether the source has corrected one day, or is wrong about everything.
         If fewer than two days from `first` to `last` are settled, a settled day just before or just after these days is
-        requested too.
+        requested too, because an answer about two settled days shows whether the source has corrected one day, or is
+        wrong about everything. A day counts only if it is settled in every zone that has settled days.
         """
-        zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
+        zones = [set(days) for days in self._settled_days(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
         if sum(first <= day <= last for day in known) > 1:
             return first, last
@@ -91,41 +91,49 @@ class Settling:
             return first - _DAY, last
         return first, last + _DAY if last + _DAY in known else last
 
-    def keep(self, answers: Sequence[PriceAnswer], now: int) -> Outcome:
+    def settle(self, answers: Sequence[PriceAnswer], now: int) -> SettlingOutcome:
         """Settle the prices that the rule accepts, and record the held-back days. Raises StoreError."""
         sheets = [sheet for answer in answers for sheet in answer.sheets]
         if not sheets:
             self._store.state.record_refresh(now)
-            return Outcome()
+            return SettlingOutcome()
         first, last = min(sheet.day for sheet in sheets), max(sheet.day for sheet in sheets)
-        known = {_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources}
-        heard, faults = dict(known), {}
+        known = {
+            _witness_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources
+        }
+        witnesses, faults = dict(known), {}
         for sheet in sheets:
             key = sheet.source, sheet.zone, sheet.day
-            found = whole_day(sheet, self._market.limits)
-            if isinstance(found, Held):
+            found = checked_prices(sheet, self._market.limits)
+            if isinstance(found, HeldReason):
                 faults[key] = found
-            heard[key] = _heard(known.get(key), sheet, () if isinstance(found, Held) else found, now)
+            witnesses[key] = _updated_witness(
+                known.get(key), sheet, () if isinstance(found, HeldReason) else found, now
+            )
         waits_from = delivery_day(now) - timedelta(days=HELD_DAYS)
-        settled, outcome = self._settled(first, last), Outcome()
+        settled, outcome = self._settled_days(first, last), SettlingOutcome()
         for zone in settled:
-            rulings = rule([_whole_days(heard, source, zone) for source in self._sources], settled[zone], waits_from)
-            outcome += self._store_settled(zone, rulings, settled[zone], now)
-            heard |= {
-                key: _with_ruling(one, rulings[key[2]]) for key, one in heard.items() if key[1] == zone and one.prices
+            rulings = rule_on_days(
+                [_witnesses_by_day(witnesses, source, zone) for source in self._sources], settled[zone], waits_from
+            )
+            outcome += self._store_rulings(zone, rulings, settled[zone], now)
+            witnesses |= {
+                key: _witness_with_ruling(one, rulings[key[2]])
+                for key, one in witnesses.items()
+                if key[1] == zone and one.prices
             }
-        for key, fault in self._relevant(faults, first, last):
-            heard[key] = replace(heard[key], reason=fault.reason, detail=fault.detail)
-        self._keep_witnesses(known, heard, waits_from)
-        if any(heard[sheet.source, sheet.zone, sheet.day].reason != Reason.OFF for sheet in sheets):
+        for key, fault in self._faults_to_record(faults, first, last):
+            witnesses[key] = replace(witnesses[key], reason=fault.reason, detail=fault.detail)
+        self._store_witnesses(known, witnesses, waits_from)
+        if any(witnesses[sheet.source, sheet.zone, sheet.day].reason != ReasonCode.OFF for sheet in sheets):
             self._store.state.record_refresh(now)
         return outcome
 
-    def _settled(self, first: date, last: date) -> _Settled:
+    def _settled_days(self, first: date, last: date) -> _Settled:
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
-            self._store.prices.between(day_start(first), day_end(last) - 1).items()
+            self._store.prices.newest_versions(day_start(first), day_end(last) - 1).items()
         ):
             rows[zone, delivery_day(ts)].append((ts, step_s, version))
         for (zone, day), versions in rows.items():
@@ -138,9 +146,9 @@ class Settling:
             found[zone][day] = SettledDay(prices, since_ts, sources - VOUCHED, imported_ts)
         return found
 
-    def _store_settled(
+    def _store_rulings(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
-    ) -> Outcome:
+    ) -> SettlingOutcome:
         """Store settled prices, and delete withdrawn prices.
 
         If at least two days are settled, all unconfirmed, and the new prices contradict all of them, the sources of
@@ -150,7 +158,7 @@ class Settling:
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
             book.withdraw(
-                zone, settled[day].unconfirmed_from, settled[day].since_ts, (day_start(day), day_end(day)), now
+                zone, settled[day].unconfirmed_from, settled[day].first_seen_ts, (day_start(day), day_end(day)), now
             )
         prices: dict[str, list[Price]] = defaultdict(list)
         wrong = []
@@ -166,29 +174,37 @@ class Settling:
         wrong_since = None
         # If a single day changes, or if a settled day stays the same, the changes are corrections.
         if len(wrong) > 1 and len(wrong) == len(settled):
-            wrong_since = min(there.since_ts for there in wrong)
+            wrong_since = min(there.first_seen_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
         added = (book.add(rows, source=source, seen_ts=now) for source, rows in prices.items())
-        return Outcome(sum(added, Added()), wrong_since)
+        return SettlingOutcome(sum(added, AddedCounts()), wrong_since)
 
-    def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults to record. If a day is already settled completely, leave out its incomplete sheets."""
-        settled = self._settled(first, last) if faults else {}
+    def _faults_to_record(
+        self, faults: Mapping[_Key, HeldReason], first: date, last: date
+    ) -> Iterator[tuple[_Key, HeldReason]]:
+        """Yield the faults to record. If all hours of a day are settled, leave out the faults of incomplete sheets."""
+        settled = self._settled_days(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
-            if fault.reason is not Reason.INCOMPLETE or len(hours) < len(hours_of(day)):
+            if fault.reason is not ReasonCode.INCOMPLETE or len(hours) < len(hours_of(day)):
                 yield (source, zone, day), fault
 
-    def _keep_witnesses(self, known: Mapping[_Key, Witness], heard: Mapping[_Key, Witness], waits_from: date) -> None:
+    def _store_witnesses(
+        self, known: Mapping[_Key, Witness], witnesses: Mapping[_Key, Witness], waits_from: date
+    ) -> None:
         """Store the witnesses. Log the days that are newly held back, and the days that are now accepted."""
         news = [
-            one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
+            one
+            for key, one in witnesses.items()
+            if one.reason and (key not in known or known[key].reason != one.reason)
         ]
-        passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
+        passed = [key for key, one in witnesses.items() if not one.reason and key in known and known[key].reason]
         # A day before `waits_from` gets a new witness only if its prices are held back, because such a day is not
         # requested again.
-        kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
-        self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
+        kept = [one for key, one in witnesses.items() if one.day >= waits_from or one.reason or key in known]
+        self._store.witnesses.put(
+            *(one for one in kept if known.get(_witness_key(one)) != one), is_news=bool(news or passed)
+        )
         for one in news:
             self._on_held(one.source, one.reason)
         for line in held_in_words(news):
@@ -198,18 +214,18 @@ class Settling:
             _LOG.info("%s's prices of %s are now accepted", source, days_in_words(days))
 
 
-def _key(one: Witness) -> _Key:
+def _witness_key(one: Witness) -> _Key:
     return one.source, one.zone, one.day
 
 
-def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
+def _witnesses_by_day(witnesses: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
+    return {day: one for (of, at, day), one in witnesses.items() if (of, at) == (source, zone) and one.prices}
 
 
-def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
+def _updated_witness(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
     """Return a source's witness after a new sheet with `prices`.
 
-    If the sheet has no valid prices, `prices` is empty, and the prices of the earlier witness `known` stay.
+    `prices` is empty if the sheet has no valid prices. Then the result has the prices of the earlier witness `known`.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)
@@ -218,6 +234,6 @@ def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], no
     return Witness(sheet.source, sheet.zone, sheet.day, prices, since_ts, now)
 
 
-def _with_ruling(one: Witness, ruling: Ruling) -> Witness:
+def _witness_with_ruling(one: Witness, ruling: Ruling) -> Witness:
     held = ruling.held.get(one.source)
     return replace(one, reason=held.reason if held else "", detail=held.detail if held else "")

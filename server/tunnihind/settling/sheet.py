@@ -1,7 +1,7 @@
-"""Checks a single sheet. Prices are used only if they are complete and possible.
+"""Checks a single sheet. All functions are pure.
 
-Some answers with HTTP status 200 have contained only half a day, two prices for one quarter, or zeros. All functions
-are pure.
+Prices are used only if they are complete and possible, because some answers with HTTP status 200 have contained only
+half a day, two prices for one quarter, or zeros.
 """
 
 import math
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tunnihind.market import HOUR_S, QUARTER_S, PriceLimits, day_end, day_start, iso_utc
+from tunnihind.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
 _ZERO_HOURS: Final = 20
 _MAX_HOURS: Final = 25
 
 
-class Reason(StrEnum):
+class ReasonCode(StrEnum):
     """The reasons why a source's prices of a delivery day are held back."""
 
     UNREADABLE = "unreadable"
@@ -36,26 +36,28 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldReason:
     """The reason why a day's prices are held back. Programs read `reason`, and people read `detail`."""
 
-    reason: Reason
+    reason: ReasonCode
     detail: str
 
 
-def whole_day(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | Held:
+def checked_prices(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | HeldReason:
     """Return a sheet's prices in chronological order.
 
-    If the prices are unreadable, impossible or incomplete, return a `Held` with the reason. Hourly prices are accepted
-    even for days that were traded in quarters.
+    If the prices are unreadable, impossible or incomplete, return the reason. Hourly prices are accepted even for
+    days that were traded in quarters.
     """
     if sheet.fault:
-        return Held(Reason.UNREADABLE, sheet.fault)
-    fault = _impossible(sheet.quotes, limits) or _off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet)
+        return HeldReason(ReasonCode.UNREADABLE, sheet.fault)
+    fault = (
+        _impossible_price(sheet.quotes, limits) or _quote_off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet)
+    )
     return fault or tuple({quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}.values())
 
 
-def doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = ()) -> Held | None:
+def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = ()) -> HeldReason | None:
     """Return the reason to doubt a complete day's prices, or None if there is no reason.
 
     Prices are doubtful if they are zero for 20 hours or more, if all are equal, or if they equal the prices of another
@@ -64,42 +66,45 @@ def doubt(prices: Sequence[float], other_days: Collection[tuple[float, ...]] = (
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
-        return Held(Reason.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
+        return HeldReason(ReasonCode.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):
-        return Held(Reason.FLAT, f"every price is {prices[0]:g}")
+        return HeldReason(ReasonCode.FLAT, f"every price is {prices[0]:g}")
     if tuple(prices) in other_days:
-        return Held(Reason.COPY, "every price equals another day's")
+        return HeldReason(ReasonCode.COPY, "every price equals another day's")
     return None
 
 
-def _impossible(quotes: Iterable[Quote], limits: PriceLimits) -> Held | None:
+def _impossible_price(quotes: Iterable[Quote], limits: PriceLimits) -> HeldReason | None:
     for ts, eur_mwh in quotes:
         if not math.isfinite(eur_mwh):
-            return Held(Reason.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
+            return HeldReason(ReasonCode.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
         if not limits.floor <= eur_mwh <= limits.cap:
             bounds = f"{limits.floor:g} to {limits.cap:g}"
-            return Held(Reason.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}")
+            return HeldReason(ReasonCode.OUT_OF_BOUNDS, f"{eur_mwh:g} EUR/MWh at {iso_utc(ts)} is outside {bounds}")
     return None
 
 
-def _off_grid(sheet: DaySheet) -> Held | None:
+def _quote_off_grid(sheet: DaySheet) -> HeldReason | None:
+    if sheet.step_s not in STEPS:
+        return HeldReason(ReasonCode.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
-        if ts % QUARTER_S:
-            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not the start of a quarter")
+        if ts % sheet.step_s:
+            unit = "a quarter" if sheet.step_s == QUARTER_S else "an hour"
+            return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not the start of {unit}")
         if not day_start(sheet.day) <= ts < day_end(sheet.day):
-            return Held(Reason.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
+            return HeldReason(ReasonCode.OFF_GRID, f"{iso_utc(ts)} is not in delivery day {sheet.day}")
     return None
 
 
-def _contradiction(quotes: Iterable[Quote]) -> Held | None:
+def _contradiction(quotes: Iterable[Quote]) -> HeldReason | None:
     prices: dict[int, float] = {}
     for ts, eur_mwh in quotes:
         if prices.setdefault(ts, eur_mwh) != eur_mwh:
-            return Held(Reason.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}")
+            return HeldReason(ReasonCode.CONTRADICTION, f"{iso_utc(ts)} has two prices, {prices[ts]:g} and {eur_mwh:g}")
     return None
 
 
-def _gap(sheet: DaySheet) -> Held | None:
+def _gap(sheet: DaySheet) -> HeldReason | None:
     starts = {quote.ts for quote in sheet.quotes}
     step_s = sheet.step_s
     expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s
@@ -110,6 +115,6 @@ def _gap(sheet: DaySheet) -> Held | None:
             ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
         ]
         if len(lone) > 1:
-            return Held(Reason.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
+            return HeldReason(ReasonCode.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
     unit = "quarters" if step_s == QUARTER_S else "hours"
-    return Held(Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}")
+    return HeldReason(ReasonCode.INCOMPLETE, f"{len(starts)} of {expected} {unit}")

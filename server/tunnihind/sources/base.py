@@ -25,7 +25,7 @@ class Quote(NamedTuple):
 class DaySheet:
     """The unchecked quotes of one source for one zone and one delivery day, in chronological order.
 
-    The period of each quote lasts `step_s` seconds. If some quotes of the day are unreadable, or may be unreadable,
+    The period of each quote lasts `step_s` seconds. If quotes of the day could not be fetched, or may be unreadable,
     `fault` describes the problem. Otherwise, `fault` is empty.
     """
 
@@ -64,7 +64,7 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFillPace:
-    """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
+    """The pace of requests for a source's history. As `by` says, each request fetches a calendar month or a day (UTC).
 
     The other fields apply only if `by` is "day". A day is not requested earlier than `after_s` seconds after its start.
     At most `max_days_an_hour` days are requested within an hour, and at most `max_days_a_day` days within 24 hours.

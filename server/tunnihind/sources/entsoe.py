@@ -32,7 +32,8 @@ AREA_CODES: Final[Mapping[str, str]] = {
 """Energy identification codes (EIC) of the bidding zones."""
 
 _MAX_DAYS: Final = 90
-"""The most days that one request covers. An answer contains at most 100 documents, one for each day's prices."""
+"""The most days that one request covers, because an answer contains at most 100 documents, one for each day's
+prices."""
 
 # After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)

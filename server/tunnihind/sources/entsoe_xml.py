@@ -105,7 +105,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTreeBuilder(TreeBuilder):
-    """Builds an XML tree of limited size and depth, and drops XML attributes."""
+    """Builds an XML tree of limited size and depth, with redacted texts and without XML attributes."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

@@ -47,8 +47,8 @@ The service's documentation gives a delay of 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""Each request asks for this many days of weather. The price forecast reaches at most eight days after today, and the
-newest run may be from yesterday."""
+"""Each request asks for this many days of weather, because the price forecast reaches at most eight days after today,
+and the newest run may be from yesterday."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -62,7 +62,7 @@ _COMPLETE_AFTER_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
 run counts as complete even if its last days are missing."""
 _MAX_RUNS_TRIED: Final = 4
-"""`newest_forecasts` requests at most this many of the newest runs. A day has four runs."""
+"""`newest_forecasts` requests at most this many of the newest runs: the runs of 24 hours."""
 _FORECAST_API_EVERY_S: Final = 3 * HOUR_S
 """While no run is available, the forecast API's values are fetched at most once in this many seconds."""
 

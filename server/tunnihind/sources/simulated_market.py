@@ -1,7 +1,7 @@
 """A simulated market with weather, wind and solar power, load, and the coupled prices of four zones.
 
-All values depend only on a seed and the time, which may be any instant from 1970 on. The values depend on each other as
-follows, so that a model can learn to forecast the prices.
+A seed determines all values, for any instant from 1970 on. The values depend on each other as follows, so that a model
+can learn to forecast the prices.
 
 Wind speed has a roughly lognormal distribution around a seasonal mean. Wind speeds three days apart are almost
 independent. Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that

@@ -47,7 +47,7 @@ _LOG: Final = logging.getLogger(__name__)
 _CHUNK_BYTES: Final = 64 * 1024
 _MAX_REDIRECTS: Final = 3
 _REFUSAL_BYTES: Final = 64 * 1024
-"""A refusal's body is read until it exceeds this many bytes."""
+"""A refusal's body is read until it ends or exceeds this many bytes."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LONGEST_WAIT_S: Final = 86_400.0
 
@@ -139,9 +139,9 @@ class Upstream:
         """Send a request, and return the result of `parse` for the answer.
 
         The status of the answer must be one of `accept`. Within the limits of the policy, the request is retried if the
-        source can't be reached, answers 408, answers 5xx without a Retry-After, or asks for a short pause with 429 or
-        5xx. Other failures are not retried. Raises SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and each
-        SourceError that `parse` raises.
+        source can't be reached, answers 408, answers 5xx without a valid Retry-After, or asks for a short pause with
+        429 or 5xx. Other failures are not retried. Raises SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and
+        each SourceError that `parse` raises.
         """
         try:
             return parse(await self._get_with_retries(url, params, accept))

@@ -1,1 +1,1 @@
-"""Keeps all data in an SQL database. Each price and covariate is stored with the instant at which it became known."""
+"""Keeps the data in an SQL database. Each price and covariate is stored with the instant at which it became known."""

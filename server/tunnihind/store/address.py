@@ -23,7 +23,7 @@ _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
 _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
-def parsed(address: str, setting: str = "database-url") -> URL:
+def parse_address(address: str, setting: str = "database-url") -> URL:
     """Parse the address of a database.
 
     Raises SettingsError if the address is malformed, or if its database system or driver isn't supported or installed.
@@ -62,12 +62,12 @@ def _require_whole(url: URL) -> None:
         raise ValueError("an @ in the password ended it")
 
 
-def is_file(address: str) -> bool:
+def is_sqlite(address: str) -> bool:
     """Return whether an address names an SQLite database. Raises SettingsError."""
-    return parsed(address).get_backend_name() == "sqlite"
+    return parse_address(address).get_backend_name() == "sqlite"
 
 
-def shown(url: URL) -> str:
+def address_without_passwords(url: URL) -> str:
     """Return an address with its passwords hidden."""
     hidden = dict.fromkeys(_secret_parameters(url), _HIDDEN)
     rendered = url.update_query_dict(hidden).render_as_string(hide_password=True)

@@ -1,4 +1,4 @@
-"""Copies a whole database into an empty database, for example from SQLite to PostgreSQL.
+"""Copies a database into an empty database, for example from SQLite to PostgreSQL.
 
 One transaction reads the source database, while another fills the target database and compares the two databases. If
 the copying is interrupted, or if a copied row differs from the source, the target stays without rows.
@@ -15,9 +15,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, Date, Table, func, insert, inspect, select
 
 from tunnihind.errors import StoreError
-from tunnihind.store.address import parsed
+from tunnihind.store.address import parse_address
 from tunnihind.store.database import Database
-from tunnihind.store.revision import current, upgrade
+from tunnihind.store.revision import current_migration, upgrade
 from tunnihind.store.rows import TableRows
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
@@ -26,7 +26,7 @@ _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60
 """If the lease was renewed less than this many seconds ago, its holder counts as running the pipeline."""
 
-type Show = Callable[[str, int, int], None]
+type ShowProgress = Callable[[str, int, int], None]
 """Shows progress: the name of the present work, the number of its finished steps, and the number of all its steps."""
 
 
@@ -39,7 +39,7 @@ class CopiedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopyResult:
     """The addresses of the source database and the target database, and the copied tables."""
 
     source: str
@@ -47,35 +47,35 @@ class Copied:
     tables: Mapping[str, CopiedTable]
 
 
-def copy(source_url: str, target_url: str, show: Show) -> Copied:
+def copy(source_url: str, target_url: str, show: ShowProgress) -> CopyResult:
     """Copy all sound rows of a database, except leases, into an empty database. Compare the copy with the source.
 
     Raises SettingsError for a malformed address, and SchemaError for unsuitable tables. Raises StoreError if a database
     can't be used, if a server runs the pipeline on the source, if the target isn't empty, or if the copy differs from
     the source.
     """
-    parsed(target_url, "to")
+    parse_address(target_url, "to")
     with ExitStack() as stack:
         source = stack.enter_context(Store(source_url, read_only=True))
         _require_stopped(source)
         target = Database(target_url)
         stack.callback(target.close)
         with target.reading() as connection:
-            if current(connection) is not None:
+            if current_migration(connection) is not None:
                 _require_empty(target, connection)
         upgrade(target)
         tables = source.tables()
         with source.database.reading() as snapshot, target.migrating() as connection:
             _require_empty(target, connection)
-            filled = [(rows, _fill(rows, snapshot, connection, show)) for rows in tables]
+            filled = [(rows, _copy_table(rows, snapshot, connection, show)) for rows in tables]
             for step, (rows, digest) in enumerate(filled, start=1):
-                _compare(rows, connection, digest, target)
+                _require_equal(rows, connection, digest, target)
                 show("comparing both", step, len(tables))
             copied = {
-                rows.table.name: CopiedTable(digest.count, _count(rows.table, snapshot) - digest.count)
+                rows.table.name: CopiedTable(digest.count, _count_rows(rows.table, snapshot) - digest.count)
                 for rows, digest in filled
             }
-        return Copied(str(source.database), str(target), copied)
+        return CopyResult(str(source.database), str(target), copied)
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Digest:
     count: int = 0
     total: int = 0
 
-    def digesting(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def digest_and_yield(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Add each row to the digest, and yield the row unchanged."""
         for row in rows:
             self.count += 1
@@ -96,22 +96,22 @@ class Digest:
             yield row
 
 
-def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
+def _copy_table(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: ShowProgress) -> Digest:
     """Copy a table's sound rows in batches, and return the digest of the copied rows."""
-    digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
+    digest, steps = Digest(), -(-_count_rows(rows.table, snapshot) // _ROWS_A_WRITE)
     # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
     with closing(rows.sound_cells(snapshot)) as sound:
-        for step, some in enumerate(batched(digest.digesting(sound), _ROWS_A_WRITE, strict=False), start=1):
-            connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
+        for step, some in enumerate(batched(digest.digest_and_yield(sound), _ROWS_A_WRITE, strict=False), start=1):
+            connection.execute(insert(rows.table), [_values_by_column(rows.table, row) for row in some])
             show(f"copying {rows.table.name}", step, steps)
     return digest
 
 
-def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
+def _require_equal(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
     """Raise StoreError if the digest of the copied table differs from `wanted`, the digest of the source's rows."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
-        for _ in found.digesting(sound):
+        for _ in found.digest_and_yield(sound):
             pass
     if found != wanted:
         raise StoreError(
@@ -120,7 +120,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
         )
 
 
-def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
+def _values_by_column(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
     """Map the names of a table's columns to the values of a row, and parse dates that were read as strings."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
@@ -128,7 +128,7 @@ def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def _count(table: Table, connection: Connection) -> int:
+def _count_rows(table: Table, connection: Connection) -> int:
     """Return the number of a table's rows, including damaged rows."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
@@ -146,5 +146,7 @@ def _require_empty(target: Database, connection: Connection) -> None:
     """Raise StoreError if one of Tunnihind's tables in the target database has rows."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
-        if table.name in found and _count(table, connection):
-            raise StoreError(f"the database {target} holds data already, in {table.name}: name an empty one with --to")
+        if table.name in found and _count_rows(table, connection):
+            raise StoreError(
+                f"the database {target} holds data already, in {table.name}: name an empty database with --to"
+            )

@@ -15,9 +15,19 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import pack_series, unpack_series
-from tunnihind.store.rows import DAMAGE, EARLIEST, LATEST, Cells, Hour, Instant, Plain, Shape, TableRows
+from tunnihind.store.rows import (
+    DAMAGE_ERRORS,
+    EARLIEST,
+    LATEST,
+    Cells,
+    Instant,
+    PeriodStart,
+    Plain,
+    StoredRow,
+    TableRows,
+)
 from tunnihind.store.schema import covariates as table
-from tunnihind.store.scores import forget_since
+from tunnihind.store.scores import delete_past_forecasts_since
 from tunnihind.store.state import StateBook
 
 type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
@@ -41,19 +51,19 @@ class CovariateBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _CovariateRow, _named, database.damage)
+        self.rows = TableRows(table, _CovariateRow, _named_forecasts, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store forecasts of covariates, and return the number of new or changed values. Raises StoreError.
 
-        A forecast is left out if another forecast of the same covariate from the same weather run is stored. If a
+        A forecast is left out if a forecast of the same covariate from the same weather run is already stored. If a
         forecast of the same covariate with the same issue time is stored, the new values other than NaN replace the
         stored values of their hours. All other stored values stay.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
-    def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
+    def add_archived(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
         """Store a source's archived forecasts as `add` does, except forecasts that `thin` would delete.
 
         Raises StoreError.
@@ -84,11 +94,11 @@ class CovariateBook:
 
     def _add(self, connection: Connection, series: Mapping[str, Sequence[IssuedSeries]]) -> int:
         added = sum(
-            _add(connection, name, _without_known_runs(connection, name, given), self.rows)
+            _add(connection, name, _without_known_weather_runs(connection, name, given), self.rows)
             for name, given in series.items()
         )
         if added:
-            self._state.stored_covariates(connection)
+            self._state.record_covariate_change(connection)
         return added
 
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
@@ -99,16 +109,16 @@ class CovariateBook:
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
-            sound = None if superseded is None else self._sound(connection, where, superseded)
+            sound = None if superseded is None else self._sound_forecasts(connection, where, superseded)
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
-    def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
+    def issued_between(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
 
-    def _sound(
+    def _sound_forecasts(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], superseded: Superseded
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
@@ -126,16 +136,16 @@ class CovariateBook:
             is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
             but_for = {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
             return [*self.rows.read_if_sound(connection, *where, but_for=but_for)]
-        except DAMAGE:
+        except DAMAGE_ERRORS:
             return None
 
-    def changes(self) -> tuple[int, int]:
+    def change_counts(self) -> tuple[int, int]:
         """Return the number of changes to covariates so far, and the number of stored rows. Raises StoreError.
 
         If two calls return the same numbers, no covariate has changed between the calls.
         """
         with self._database.reading() as connection:
-            return self._state.covariate_changes(connection), connection.execute(
+            return self._state.covariate_change_count(connection), connection.execute(
                 select(func.count()).select_from(table)
             ).scalar_one()
 
@@ -150,19 +160,19 @@ class CovariateBook:
     def remove_damaged(self) -> list[Cells]:
         """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
-            if not self.rows.damaged(connection):
+            if not self.rows.find_damaged(connection):
                 return []
         with self._database.writing() as connection:
             removed = self.rows.remove_damaged(connection)
             if removed:
-                self._state.stored_covariates(connection)
+                self._state.record_covariate_change(connection)
             return removed
 
 
-class _CovariateRow(Shape):
+class _CovariateRow(StoredRow):
     name: Plain
     issued_ts: Instant
-    start_ts: Hour
+    start_ts: PeriodStart
     run_ts: Instant | None
     scale: Annotated[int, msgspec.Meta(ge=0, le=_FINEST_SCALE)]
     series: bytes
@@ -181,7 +191,7 @@ def _without_superfluous(
     return [issue for issue in issues if issue.issued_ts not in surplus]
 
 
-def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
+def _named_forecasts(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST`.
@@ -206,7 +216,9 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     return CovariateArchive({name: tuple(found.pop(name)) for name in sorted(found)})
 
 
-def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
+def _without_known_weather_runs(
+    connection: Connection, name: str, issues: Sequence[IssuedSeries]
+) -> list[IssuedSeries]:
     """Return `issues` except forecasts from a weather run that is already stored for this covariate."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
@@ -221,7 +233,7 @@ def _without_known_runs(connection: Connection, name: str, issues: Sequence[Issu
 def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> int:
     if not issues:
         return 0
-    kept = _kept(connection, name, issues, rows)
+    kept = _stored_forecasts(connection, name, issues, rows)
     changed: dict[int, IssuedSeries] = {}
     added, changed_at = 0, []
     for issue in issues:
@@ -232,20 +244,22 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
             added += int(is_new.sum())
         if is_new.any():
             changed_at.append(issue.issued_ts)
-    _replace(connection, name, changed.values())
+    _upsert_forecasts(connection, name, changed.values())
     if changed_at:
-        forget_since(connection, min(changed_at))
+        delete_past_forecasts_since(connection, min(changed_at))
     return added
 
 
-def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
+def _stored_forecasts(
+    connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows
+) -> dict[int, IssuedSeries]:
     """Return a covariate's stored forecasts from the first to the last issue in `issues`, by instant of issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
 
 
-def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries]) -> None:
+def _upsert_forecasts(connection: Connection, name: str, changed: Iterable[IssuedSeries]) -> None:
     rows = []
     for series in changed:
         packed, scale = pack_series(series.values)
@@ -259,14 +273,16 @@ def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArr
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)
-    _lay(merged, start, kept)
+    _write_known_values(merged, start, kept)
     before = merged.copy()
-    _lay(merged, start, issue)
+    _write_known_values(merged, start, issue)
     run_ts = issue.run_ts if kept.run_ts is None else kept.run_ts
     return IssuedSeries(issue.issued_ts, start, merged, run_ts), np.isfinite(merged) & (merged != before)
 
 
-def _lay(grid: np.ndarray[tuple[int], np.dtype[np.float32]], start_ts: int, series: IssuedSeries) -> None:
+def _write_known_values(
+    grid: np.ndarray[tuple[int], np.dtype[np.float32]], start_ts: int, series: IssuedSeries
+) -> None:
     offset = (series.start_ts - start_ts) // HOUR_S
     window = grid[offset : offset + series.values.size]
     window[:] = np.where(np.isnan(series.values), window, series.values)

@@ -11,15 +11,15 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from tunnihind.errors import StoreError, StoreLost
-from tunnihind.store.address import parsed
-from tunnihind.store.engines.base import System
+from tunnihind.store.address import parse_address
+from tunnihind.store.engines.base import DatabaseSystem
 from tunnihind.store.engines.sqlite import Sqlite, file_mode
 from tunnihind.store.rows import DamageLog
 
 type Verb = Literal["read", "write"]
 
 
-class Count(Protocol):
+class TransactionCounter(Protocol):
     """A function that counts finished transactions. Several threads may call it at once."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
@@ -35,12 +35,12 @@ class Database:
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
         """Prepare to connect. Raises SettingsError for a malformed address, and StoreError for an unusable file."""
-        self.url = parsed(url)
+        self.url = parse_address(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """The code that differs between database systems. `replace_by` replaces this object."""
-        self._count: Count = _count_nothing
+        """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
+        self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
         self._use = threading.Condition()
@@ -53,7 +53,10 @@ class Database:
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Check an SQLite database for damage, and describe any damage in `System.damage`. Raises StoreError."""
+        """Check an SQLite database for damage, and describe any damage in `DatabaseSystem.damage`.
+
+        Raises StoreError.
+        """
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -67,7 +70,7 @@ class Database:
         if shared is not None:
             yield shared
             return
-        with self._used(), self._counted("read"), self.system.reading() as connection:
+        with self._delaying_close(), self._counting_transaction("read"), self.system.reading() as connection:
             yield connection
 
     @contextmanager
@@ -85,41 +88,41 @@ class Database:
         """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._used(), self._counted("write"), self.system.writing() as connection:
+        with self._delaying_close(), self._counting_transaction("write"), self.system.writing() as connection:
             yield connection
             if self._check_before_commit is not None:
                 self._check_before_commit(connection)
 
     @contextmanager
-    def writing_beside(self) -> Iterator[Connection]:
+    def writing_lease_row(self) -> Iterator[Connection]:
         """Open a short transaction that changes the lease. Raises StoreError.
 
-        On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. The check that `keep_only_if` sets is skipped.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. On SQLite, a power failure may undo the
+        transaction after its commit. The check that `set_commit_check` sets is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._used(), self._counted("write"), self.system.writing_beside() as connection:
+        with self._delaying_close(), self._counting_transaction("write"), self.system.writing_lease_row() as connection:
             yield connection
 
-    def keep_only_if(self, check: Callable[[Connection], None]) -> None:
+    def set_commit_check(self, check: Callable[[Connection], None]) -> None:
         """From now on, call `check` before each commit of `writing`. An error in `check` rolls the transaction back."""
         self._check_before_commit = check
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         """Open a transaction for long work, such as an upgrade of the tables. Raises StoreError."""
-        with self._used(), self._counted("write"), self.system.migrating() as connection:
+        with self._delaying_close(), self._counting_transaction("write"), self.system.migrating() as connection:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
         """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
-        with self._used(), self._counted("read"):
+        with self._delaying_close(), self._counting_transaction("read"):
             self.system.require_rights(tables)
 
     def size(self) -> int | None:
         """Return the size of the database in bytes, or None if it is in memory. Raises StoreError."""
-        with self._used(), self._counted("read"):
+        with self._delaying_close(), self._counting_transaction("read"):
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
@@ -128,7 +131,7 @@ class Database:
         self.read_only = other.read_only
         earlier.close()
 
-    def count_by(self, count: Count) -> None:
+    def count_transactions_with(self, count: TransactionCounter) -> None:
         """From now on, call `count` after each transaction."""
         self._count = count
 
@@ -143,7 +146,7 @@ class Database:
         self.system.close()
 
     @contextmanager
-    def _used(self) -> Iterator[None]:
+    def _delaying_close(self) -> Iterator[None]:
         """Make `close` wait until this context ends. Raises StoreError if the database is already closed."""
         with self._use:
             if self._is_closed:
@@ -157,18 +160,18 @@ class Database:
                 self._use.notify_all()
 
     @contextmanager
-    def _counted(self, verb: Verb) -> Iterator[None]:
-        """Make sure that the database exists, and count and time the transaction of the `with` block.
+    def _counting_transaction(self, verb: Verb) -> Iterator[None]:
+        """Make sure that the database's file can be used, and count and time the transaction of the `with` block.
 
         Turn SQLAlchemy's errors into StoreErrors in plain words.
         """
         system, started, failed = self.system, perf_counter(), True
         try:
-            system.require()
+            system.require_file()
             yield
             failed = False
         except SQLAlchemyError as error:
-            raise system.error(verb, error) from error
+            raise system.store_error(verb, error) from error
         except StoreLost:
             raise
         except BaseException:
@@ -178,7 +181,7 @@ class Database:
             self._count(verb, perf_counter() - started, failed=failed)
 
 
-def _system(url: URL, *, read_only: bool) -> System:
+def _system(url: URL, *, read_only: bool) -> DatabaseSystem:
     if url.get_backend_name() == "sqlite":
         return Sqlite(url, read_only=read_only)
     from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  not needed without a database server

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Number, Plain, Shape, TableRows, singly
+from tunnihind.store.rows import Instant, Number, Plain, StoredRow, TableRows, row_by_row
 from tunnihind.store.schema import source_health as table
 
 
@@ -33,7 +33,7 @@ class SourceHealth:
     status: int | None = None
 
 
-class _HealthRow(Shape):
+class _HealthRow(StoredRow):
     source: Plain
     tried_ts: Instant
     ok_ts: Instant | None
@@ -48,10 +48,10 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
+        self.rows = TableRows(table, _HealthRow, row_by_row(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
-        """Record a successful request to a source, and return whether the previous one failed. Raises StoreError."""
+        """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])

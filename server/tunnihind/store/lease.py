@@ -2,8 +2,8 @@
 
 The lease is a row in the table `leases` with the holder's token. Every few seconds, the holder writes the time of the
 database's clock into the lease. A process that takes over the lease writes its own token into the lease. A write of the
-pipeline is kept only if the lease still contains the writer's token (`Lease.require`). So a holder that was frozen can
-store nothing after another process has taken over the lease.
+pipeline is kept only if the lease still contains the writer's token (`Lease.require_held`). So a holder that was frozen
+can store nothing after another process has taken over the lease.
 """
 
 import os
@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
-from tunnihind.store.rows import Instant, Plain, Shape, TableRows
+from tunnihind.store.rows import Instant, Plain, StoredRow, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
@@ -60,7 +60,7 @@ class Holder:
     beat_ts: int
 
 
-class _LeaseRow(Shape):
+class _LeaseRow(StoredRow):
     """A row of the table `leases`. `pid` is at least 1, because `os.kill` takes lower ids as groups of processes."""
 
     name: Plain
@@ -107,7 +107,7 @@ class Lease:
         with self._turn:
             return not self._is_given_up and self._claim()
 
-    def require(self, connection: Connection) -> None:
+    def require_held(self, connection: Connection) -> None:
         """Make sure that this process still holds the lease. Raises LeaseLost.
 
         Call this method at the end of a transaction. After the call, no process can take over the lease until the
@@ -121,20 +121,20 @@ class Lease:
         """Give up the lease. After this call, `claim` always returns False. Raises StoreError."""
         with self._turn:
             self._is_given_up, self._beaten_at = True, None
-            with self._database.writing_beside() as connection:
+            with self._database.writing_lease_row() as connection:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
         """Return the recorded holder, even if it is dead. If no holder is recorded, return None. Raises StoreError."""
         with self._database.reading() as connection:
-            row = self._read(connection)
+            row = self._read_row(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
 
     def _claim(self) -> bool:
         started = self._steady()
         try:
             with self._database.reading() as connection:
-                held, now = self._read(connection), self._database.system.now(connection)
+                held, now = self._read_row(connection), self._database.system.now(connection)
         except StoreError:
             # While the database can't be read, the holder's silence does not prove that the holder is dead.
             self._watched = None
@@ -146,7 +146,7 @@ class Lease:
         self._beaten_at = started if taken else None
         return taken
 
-    def _read(self, connection: Connection) -> _LeaseRow | None:
+    def _read_row(self, connection: Connection) -> _LeaseRow | None:
         return self._rows.first(connection, table.c.name == _NAME)
 
     def _take(self, held: _LeaseRow | None) -> bool:
@@ -155,7 +155,7 @@ class Lease:
         If the lease was renewed or taken over after `held` was read, nothing is recorded.
         """
         asked = self._steady()
-        with self._database.writing_beside() as connection:
+        with self._database.writing_lease_row() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MAX_WAITED_S:
                 # This process had to wait before it could write, so a living holder may be waiting to renew the lease.
                 self._watched = None
@@ -171,7 +171,7 @@ class Lease:
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
         # The process id is checked only if the database is a file, because processes on several machines with the same
         # name may share a database server.
-        if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
+        if self._database.system.path is not None and holder.host == self._host and not _is_running(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
@@ -186,7 +186,7 @@ class Lease:
         return self._steady() - self._watched_since
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     if pid == os.getpid():
         return False  # an earlier process had this process's id, for example before a restart of the container
     with suppress(PermissionError):

@@ -1,6 +1,6 @@
 """Packs strings and arrays of numbers into bytes, and unpacks them.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
+Packed numbers are little-endian on every machine, so that a database can be moved to another machine. Whole numbers are
 stored as differences between neighbours, because differences compress better than the numbers themselves.
 """
 
@@ -21,8 +21,8 @@ _LEVEL: Final = 9
 """zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""One of these factors turns the values of most covariates into whole numbers. Most values have at most two decimals or
-are means of four whole numbers."""
+"""One of these factors turns the values of most covariates into whole numbers, because most values have at most two
+decimals or are means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -44,7 +44,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
     whole = np.where(np.isnan(flat), _NO_NUMBER, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
     if not np.array_equal(_from_hundredths(whole), flat, equal_nan=True):
         raise ValueError("a number has more than two decimals")
-    return _packed(_changes(whole))
+    return _compress_numbers(_differences(whole))
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
@@ -52,7 +52,7 @@ def unpack_hundredths(packed: bytes, what: str) -> Floats:
 
     Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "figures".
     """
-    return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
+    return _from_hundredths(_numbers_from_bytes([_decompress(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
 
 def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
@@ -85,8 +85,8 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
         if (np.abs(whole) <= _HIGHEST_SHORT).all() and np.array_equal(
             (whole / scale).astype(np.float32)[known], values[known]
         ):
-            return _packed(_changes(np.where(known, whole, _UNKNOWN).astype(_SHORT))), scale
-    return _packed(values.astype(_SINGLE)), _UNSCALED
+            return _compress_numbers(_differences(np.where(known, whole, _UNKNOWN).astype(_SHORT))), scale
+    return _compress_numbers(values.astype(_SINGLE)), _UNSCALED
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
@@ -94,23 +94,23 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
     Unpacking all series at once is much faster than unpacking them one by one.
     """
-    content = [_decompressed(one, "series") for one in packed]
+    content = [_decompress(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
         alike.setdefault((scale, len(one)), []).append(place)
     unpacked: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(content)
     for (scale, _), places in alike.items():
-        together = _unpacked_alike([content[place] for place in places], scale)
+        together = _unpack_same_length([content[place] for place in places], scale)
         for place, values in zip(places, together, strict=True):
             unpacked[place] = values
     return unpacked
 
 
-def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
+def _unpack_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
     """Unpack series that have the same length and the same scale into an array with a row for each series."""
     if scale == _UNSCALED:
-        return _unpacked(content, _SINGLE, "series").astype(np.float32)
-    whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
+        return _numbers_from_bytes(content, _SINGLE, "series").astype(np.float32)
+    whole = _numbers_from_bytes(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
     # 16-bit integers are exact in single precision, so these quotients equal the values that were packed.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
@@ -127,10 +127,10 @@ def unpack_text(packed: bytes, what: str) -> str:
 
     Raises ValueError if `packed` is damaged. `what` names the data in the error's text, for example "inputs".
     """
-    return _decompressed(packed, what).decode()
+    return _decompress(packed, what).decode()
 
 
-def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
+def _differences[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it, and of the first number from 0.
 
     If a difference overflows, the sum of the differences overflows too, so the number is still restored.
@@ -138,18 +138,18 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
-def _packed(numbers: NDArray[Any]) -> bytes:
+def _compress_numbers(numbers: NDArray[Any]) -> bytes:
     """Compress numbers, with the least significant bytes of all numbers first and the most significant bytes last.
 
-    Most numbers have the same most significant byte, and equal bytes side by side compress well.
+    Most numbers have the same most significant byte, so bytes in this order compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
-def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Undo the sorting of bytes in `_packed`, and return a row of numbers for each item of `split`. Raises ValueError.
+def _numbers_from_bytes(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Undo the sorting of bytes in `_compress_numbers`, and return a row of numbers for each item of `split`.
 
-    All items of `split` must have the same length.
+    All items of `split` must have the same length. Raises ValueError.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")
@@ -158,7 +158,7 @@ def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray
     return numbers
 
 
-def _decompressed(packed: bytes, what: str) -> bytes:
+def _decompress(packed: bytes, what: str) -> bytes:
     try:
         return zlib.decompress(packed)
     except zlib.error as error:

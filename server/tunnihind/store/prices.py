@@ -17,10 +17,20 @@ from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import HIGHEST_PRICE
-from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Shape, Step, TableRows
+from tunnihind.store.rows import (
+    EARLIEST,
+    FIRST_PERIOD_TS,
+    PERIODS_END_TS,
+    Cells,
+    Instant,
+    PeriodStart,
+    Step,
+    StoredRow,
+    TableRows,
+)
 from tunnihind.store.schema import prices as table
 from tunnihind.store.schema import runs
-from tunnihind.store.scores import forget_since
+from tunnihind.store.scores import delete_past_forecasts_since
 from tunnihind.store.state import StateBook
 
 AGREED: Final = "agreed"
@@ -45,7 +55,7 @@ class Price(NamedTuple):
     eur_mwh: float
 
 
-class Version(NamedTuple):
+class PriceVersion(NamedTuple):
     """A version of a price in EUR/MWh without VAT, and the source of this version.
 
     The server first saw this version of the price at `seen_ts`. Only forecasts issued at `known_ts` or later may use
@@ -59,18 +69,18 @@ class Version(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedCounts:
     """The numbers of new, corrected and unchanged prices."""
 
     new: int = 0
     corrected: int = 0
     unchanged: int = 0
 
-    def __add__(self, other: Added) -> Added:
-        return Added(self.new + other.new, self.corrected + other.corrected, self.unchanged + other.unchanged)
+    def __add__(self, other: AddedCounts) -> AddedCounts:
+        return AddedCounts(self.new + other.new, self.corrected + other.corrected, self.unchanged + other.unchanged)
 
     @property
-    def stored(self) -> int:
+    def stored_count(self) -> int:
         """The number of new and corrected prices."""
         return self.new + self.corrected
 
@@ -83,31 +93,31 @@ class PriceBook:
         self._state = state
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
-    def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
+    def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
         """Store new prices and corrections, and return the numbers of new, corrected and unchanged prices.
 
-        Each transaction stores the prices of at most 400 days. If the server first sees a price after the price's
-        period has begun, the price counts as known from the publication time of its delivery day. A correction counts
-        as known from the instant at which the server first saw the correction. Raises StoreError.
+        Each transaction stores the prices of at most 400 days. `seen_ts` is the instant at which the server first saw
+        the prices. A new price or a correction counts as known from `seen_ts`. If a new price's period had begun by
+        then, the price counts as known from the publication time of its delivery day. Raises StoreError.
         """
-        added = Added()
+        added = AddedCounts()
         ordered = sorted(prices, key=lambda price: price.ts)
         for _, span in groupby(ordered, key=lambda price: price.ts // _SPAN_S):
             with self._database.writing() as connection:
                 part = self._add(connection, list(span), source, seen_ts)
-                if part.stored:
-                    self._state.stored_prices(connection, seen_ts)
+                if part.stored_count:
+                    self._state.record_price_change(connection, seen_ts)
             added += part
         return added
 
     def read_archive(
-        self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
+        self, since_ts: int | None = None, before_ts: int = PERIODS_END_TS + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
         """Return all versions of the prices of `zones` for periods that begin in [since_ts, before_ts).
 
         Raises StoreError.
         """
-        since = FIRST_HOUR if since_ts is None else since_ts
+        since = FIRST_PERIOD_TS if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
             where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
@@ -124,7 +134,7 @@ class PriceBook:
             eur_mwh=rows[:, 5].copy(),
         )
 
-    def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
+    def newest_versions(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], PriceVersion]:
         """Map (zone, start of a period, step) to the newest version of the period's price. Raises StoreError.
 
         Only periods that begin in [first_ts, last_ts] are included.
@@ -132,37 +142,39 @@ class PriceBook:
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
-    def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
+    def unconfirmed_days(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
         Only periods that begin in [first_ts, last_ts] count.
         """
-        newest = self.between(first_ts, last_ts).items()
+        newest = self.newest_versions(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
-        self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
+        self, zone: Zone, sources: Collection[str], since_ts: int, bounds: tuple[int, int] | None, at: int
     ) -> None:
         """Delete a zone's prices that `sources` gave and that the server first saw at `since_ts` or later.
 
-        If `span` is given, delete only prices whose periods begin within `span` (start, end). Also delete the zone's
-        runs made at `since_ts` or later, and all forecasts of past days that may have used the deleted prices. `at` is
-        recorded as the instant of the change. Raises StoreError.
+        If `bounds` (start, end) is given, delete only prices whose periods begin in [start, end). Also delete the
+        zone's runs made at `since_ts` or later, and all forecasts of past days that may have used the deleted prices.
+        `at` is recorded as the instant of the change. Raises StoreError.
         """
-        start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
+        start_ts, end_ts = bounds or (FIRST_PERIOD_TS, PERIODS_END_TS)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
         with self._database.writing() as connection:
             connection.execute(delete(table).where(*given, table.c.ts.between(start_ts, end_ts - 1)))
             connection.execute(delete(runs).where(runs.c.zone == zone, runs.c.made_at >= since_ts))
-            forget_since(connection, EARLIEST, zone)
-            forget_since(connection, since_ts)
-            self._state.stored_prices(connection, at)
+            delete_past_forecasts_since(connection, EARLIEST, zone)
+            delete_past_forecasts_since(connection, since_ts)
+            self._state.record_price_change(connection, at)
 
-    def newest(self, zone: Zone) -> int | None:
+    def newest_ts(self, zone: Zone) -> int | None:
         """Return the start of a zone's last period with a price, or None if there is no price. Raises StoreError."""
         with self._database.reading() as connection:
             # `between` leaves out damaged instants, such as text.
-            query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
+            query = select(func.max(table.c.ts)).where(
+                table.c.zone == zone, table.c.ts.between(FIRST_PERIOD_TS, PERIODS_END_TS)
+            )
             newest: int | None = connection.execute(query).scalar_one()
         return newest
 
@@ -174,15 +186,15 @@ class PriceBook:
     def remove_damaged(self) -> list[Cells]:
         """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
-            if not self.rows.damaged(connection):
+            if not self.rows.find_damaged(connection):
                 return []
         with self._database.writing() as connection:
             removed = self.rows.remove_damaged(connection)
             if removed:
-                self._state.stored_prices(connection, int(time.time()))
+                self._state.record_price_change(connection, int(time.time()))
             return removed
 
-    def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> Added:
+    def _add(self, connection: Connection, prices: Sequence[Price], source: str, seen_ts: int) -> AddedCounts:
         newest = self._newest_versions(connection, prices[0].ts, prices[-1].ts)
         rows, confirmed, corrected, unchanged = [], [], 0, 0
         for zone, ts, step_s, eur_mwh in prices:
@@ -195,10 +207,12 @@ class PriceBook:
                 continue
             if earlier is None:
                 known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
-                version = Version(seen_ts, known, eur_mwh, source)
+                version = PriceVersion(seen_ts, known, eur_mwh, source)
             else:
                 # Even if the clock was set back, a correction must be newer than the corrected price.
-                version = Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source)
+                version = PriceVersion(
+                    max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source
+                )
                 corrected += 1
             newest[zone, ts, step_s] = version
             rows.append((zone, ts, step_s, *version))
@@ -206,27 +220,30 @@ class PriceBook:
             key = (table.c.zone == bindparam("of"), table.c.ts == bindparam("at"), table.c.step_s == bindparam("step"))
             confirming = update(table).where(*key, table.c.seen_ts == bindparam("seen")).values(source=source)
             connection.execute(confirming, confirmed)
-            self._state.advance(connection)
+            self._state.record_served_change(connection)
         if rows:
             names = [column.name for column in table.columns]
             # If a damaged row has the key of a new row, the upsert replaces the damaged row.
             upsert(connection, table, [dict(zip(names, row, strict=True)) for row in rows])
-            forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
-        return Added(len(rows) - corrected, corrected, unchanged)
+            delete_past_forecasts_since(
+                connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows)
+            )
+        return AddedCounts(len(rows) - corrected, corrected, unchanged)
 
     def _newest_versions(
         self, connection: Connection, first_ts: int, last_ts: int
-    ) -> dict[tuple[Zone, int, int], Version]:
+    ) -> dict[tuple[Zone, int, int], PriceVersion]:
         where = table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts)
         found = sorted(self.rows.read(connection, *where), key=attrgetter("seen_ts"))
         return {
-            (row.zone, row.ts, row.step_s): Version(row.seen_ts, row.known_ts, row.eur_mwh, row.source) for row in found
+            (row.zone, row.ts, row.step_s): PriceVersion(row.seen_ts, row.known_ts, row.eur_mwh, row.source)
+            for row in found
         }
 
 
-class _PriceRow(Shape):
+class _PriceRow(StoredRow):
     zone: Zone
-    ts: Hour
+    ts: PeriodStart
     step_s: Step
     seen_ts: Instant
     known_ts: Instant

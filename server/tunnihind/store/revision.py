@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0001"
 """The number of the newest migration. Migrations are applied in the order of their numbers."""
-_STEP: Final = re.compile("[0-9]{4}")
+_MIGRATION_NUMBER: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
@@ -27,7 +27,7 @@ _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
 proves less, because other programs use Alembic too."""
 
 
-def current(connection: Connection) -> str | None:
+def current_migration(connection: Connection) -> str | None:
     """Return the number of the last migration that was applied. If the database has no tables yet, return None.
 
     Raises SchemaError if the tables belong to another program, or if the last migration can't be determined.
@@ -38,14 +38,16 @@ def current(connection: Connection) -> str | None:
         if strangers := sorted(tables - {_VERSION_TABLE}):
             raise SchemaError(
                 f"the database holds tables of another program ({', '.join(strangers[:_MAX_NAMED])}): "
-                "name one of Tunnihind's own with --database-url"
+                "name a database of Tunnihind with --database-url"
             )
         return None
-    recorded = _recorded_steps(connection)
-    if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
+    recorded = _recorded_migrations(connection)
+    if len(recorded) == 1 and isinstance(recorded[0], str) and _MIGRATION_NUMBER.fullmatch(recorded[0]):
         return recorded[0]
     # The recorded migration is missing or damaged, so the tables are compared with `schema`.
-    if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
+    if all(
+        name in tables and _column_names(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()
+    ):
         return HEAD
     raise SchemaError(
         f"the database's alembic_version is damaged: it holds {recorded}, which is not a version of its tables"
@@ -59,39 +61,42 @@ def is_current(database: Database) -> bool:
 
 
 def _records_newest_migration(connection: Connection) -> bool:
-    return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
+    return current_migration(connection) == HEAD and _recorded_migrations(connection) == [HEAD]
 
 
-def _record_current(connection: Connection) -> None:
+def _write_newest_migration(connection: Connection) -> None:
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
 
-def _recorded_steps(connection: Connection) -> list[object]:
+def _recorded_migrations(connection: Connection) -> list[object]:
     if not inspect(connection).has_table(_VERSION_TABLE):
         return []
     return [row[0] for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
 
 
-def _columns(found: Inspector, table: str) -> set[str]:
+def _column_names(found: Inspector, table: str) -> set[str]:
     return {column["name"] for column in found.get_columns(table)}
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version of Tunnihind can read the tables. Raises SchemaError as `current` does.
+    """Return whether this version of Tunnihind can read the tables. Raises SchemaError as `current_migration` does.
 
     This version can't read the tables of an older version before they are upgraded. This version can read the tables
     of a newer version if they have all columns of `schema`, and if no newer migration has set `readable_since`.
     """
-    step = current(connection)
+    step = current_migration(connection)
     if step is None or step <= HEAD:
         return step == HEAD
     return _has_all_columns(connection) and _readable_since(connection) <= HEAD
 
 
-def is_beyond(connection: Connection) -> bool:
-    """Return whether only a newer version of Tunnihind can read the tables. Raises SchemaError as `current` does."""
-    step = current(connection)
+def is_too_new(connection: Connection) -> bool:
+    """Return whether only a newer version of Tunnihind can read the tables.
+
+    Raises SchemaError as `current_migration` does.
+    """
+    step = current_migration(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
 
@@ -116,7 +121,9 @@ def _readable_since(connection: Connection) -> str:
 def _has_all_columns(connection: Connection) -> bool:
     found = inspect(connection)
     tables = set(found.get_table_names())
-    return all(name in tables and _columns(found, name) >= {*table.c.keys()} for name, table in metadata.tables.items())
+    return all(
+        name in tables and _column_names(found, name) >= {*table.c.keys()} for name, table in metadata.tables.items()
+    )
 
 
 def require_readable(database: Database, *, newer_too: bool) -> None:
@@ -125,13 +132,13 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
     with database.reading() as connection:
-        found, readable = current(connection), is_readable(connection)
+        found, readable = current_migration(connection), is_readable(connection)
     if found == HEAD:
         return
     if found is None:
-        raise empty(database)
+        raise no_tables_error(database)
     if found > HEAD and not (readable and newer_too):
-        raise newer(database)
+        raise newer_version_error(database)
     if not readable:
         raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
     _LOG.warning(
@@ -140,15 +147,16 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     )
 
 
-def upgraded(database: Database) -> SchemaError:
+def upgraded_error(database: Database) -> SchemaError:
     """Return the error for a database that only a newer version of Tunnihind can read."""
     return SchemaError(
-        f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
+        f"the database {database} was upgraded by a newer version of Tunnihind, so this version can't read it: "
+        "update Tunnihind",
         reason="the database was upgraded by a newer version: update this server",
     )
 
 
-def empty(database: Database) -> SchemaError:
+def no_tables_error(database: Database) -> SchemaError:
     """Return the error for a database that no server has set up yet."""
     return SchemaError(
         f"there are no tables in {database} yet: start `{COMMAND} serve` once",
@@ -157,7 +165,7 @@ def empty(database: Database) -> SchemaError:
     )
 
 
-def newer(database: Database) -> SchemaError:
+def newer_version_error(database: Database) -> SchemaError:
     """Return the error for a database that a newer version of Tunnihind has written."""
     return SchemaError(
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
@@ -184,14 +192,14 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and _records_newest_migration(connection):
             return  # another process may have upgraded the tables while this process waited
-        revision = current(connection)
+        revision = current_migration(connection)
         if revision is not None and revision not in steps:
-            raise newer(database)
+            raise newer_version_error(database)
         if revision == HEAD and migrations == _MIGRATIONS:
             _LOG.warning(
                 "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
-            _record_current(connection)
+            _write_newest_migration(connection)
             return
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

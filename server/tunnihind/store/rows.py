@@ -1,7 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
 SQLite hardly checks the values of columns, and a faulty disk or a person may damage a database file. So `TableRows`
-checks each row against a `Shape`, which defines the allowed values of each column.
+checks each row against a `StoredRow`, which defines the allowed values of each column.
 """
 
 import json
@@ -31,14 +31,14 @@ decades wrong shows a time between them."""
 YEARS: Final = range(2000, 2060)
 """Stored days and hours outside these years count as damaged, so that an array of all hours fits into memory."""
 
-FIRST_HOUR: Final = 946_684_800
-END_HOUR: Final = 2_840_140_800
+FIRST_PERIOD_TS: Final = 946_684_800
+PERIODS_END_TS: Final = 2_840_140_800
 """2060-01-01T00:00:00Z."""
 
 type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
 """The instant of an event in unix seconds UTC."""
 
-type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
+type PeriodStart = Annotated[int, msgspec.Meta(ge=FIRST_PERIOD_TS, lt=PERIODS_END_TS)]
 """The start of a period in unix seconds UTC."""
 
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
@@ -53,9 +53,9 @@ type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 type Cells = Mapping[str, Any]
 """The values of a damaged row by the name of the column, as the database stores them."""
 
-DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
+DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
-_MANY: Final = 4000
+_BATCH_ROWS: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once."""
 _MAX_NAMED: Final = 20
@@ -63,7 +63,7 @@ _MAX_NAMED: Final = 20
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
-class Shape(msgspec.Struct, array_like=True, gc=False):
+class StoredRow(msgspec.Struct, array_like=True, gc=False):
     """A row of a table, with a field for each column in the order of the columns."""
 
 
@@ -98,12 +98,12 @@ def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
-def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
+def row_by_row[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
     """Return a function that turns rows into objects by calling `make` for each row."""
     return lambda rows: map(make, rows)
 
 
-class TableRows[Row: Shape, Found]:
+class TableRows[Row: StoredRow, Found]:
     """Reads a table's rows as objects, and logs or deletes damaged rows.
 
     Many rows are turned into objects at a time, because this is much faster than one row at a time.
@@ -112,7 +112,10 @@ class TableRows[Row: Shape, Found]:
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """`make` turns rows into objects. If a row is damaged, `make` must raise one of the errors in `DAMAGE`."""
+        """`make` turns rows into objects.
+
+        If a row is damaged, `make` must raise one of the errors in `DAMAGE_ERRORS`.
+        """
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
@@ -125,19 +128,19 @@ class TableRows[Row: Shape, Found]:
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Generator[Found]:
         """Yield an object for each sound row, and log damaged rows. Without `order_by`, the order is arbitrary."""
-        for part in self._parts(connection, where, order_by):
-            yield from self._split(part)[0]
+        for part in self._batches(connection, where, order_by):
+            yield from self._split_off_damaged(part)[0]
 
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]]
     ) -> Iterator[Found]:
         """Yield an object for each row whose primary key is not in `but_for`.
 
-        Raises one of the errors in `DAMAGE` if one of these rows is damaged.
+        Raises one of the errors in `DAMAGE_ERRORS` if one of these rows is damaged.
         """
         key = len(self.table.primary_key)
-        for part in self._parts(connection, where):
-            yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
+        for part in self._batches(connection, where):
+            yield from self._objects([cells for cells in part if cells[:key] not in but_for] if but_for else part)
 
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
@@ -148,22 +151,22 @@ class TableRows[Row: Shape, Found]:
 
     def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
         """Yield the stored values of each sound row."""
-        for part in self._parts(connection):
-            _, damaged = self._split(part)
+        for part in self._batches(connection):
+            _, damaged = self._split_off_damaged(part)
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
         """Log a damaged row as `DamageLog.note` does. `key` is the row's primary key in words."""
         self._damage.note(self.table.name, key, problem)
 
-    def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
         """Log the damaged rows, and return them."""
-        found = (cells for part in self._parts(connection, where) for cells in self._split(part)[1])
+        found = (cells for part in self._batches(connection, where) for cells in self._split_off_damaged(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
     def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
         """Log and delete the damaged rows, and return them."""
-        damaged = self.damaged(connection, *where)
+        damaged = self.find_damaged(connection, *where)
         for cells in damaged:
             key = (
                 type_coerce(column, NullType()) == literal(cells[column.name], NullType())
@@ -172,7 +175,7 @@ class TableRows[Row: Shape, Found]:
             connection.execute(delete(self.table).where(and_(*key)))
         return damaged
 
-    def _parts(
+    def _batches(
         self,
         connection: Connection,
         where: tuple[ColumnElement[bool], ...] = (),
@@ -181,20 +184,20 @@ class TableRows[Row: Shape, Found]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
             # With `order_by`, rows are read one by one, because the caller often needs only the first sound row.
-            for rows in result.partitions(1 if order_by else _MANY):
+            for rows in result.partitions(1 if order_by else _BATCH_ROWS):
                 yield [*map(tuple, rows)]
 
-    def _made(self, part: Sequence[tuple[Any, ...]]) -> Iterable[Found]:
+    def _objects(self, part: Sequence[tuple[Any, ...]]) -> Iterable[Found]:
         rows: list[Row] = msgspec.convert(part, self._shape)
         return self._make(rows)
 
-    def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
+    def _split_off_damaged(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
         """Log the damaged rows. Return a list of the objects for the sound rows, and a list of the damaged rows."""
         try:
-            return [*self._made(part)], []
-        except DAMAGE as error:
+            return [*self._objects(part)], []
+        except DAMAGE_ERRORS as error:
             if len(part) > 1:
-                each = [self._split([cells]) for cells in part]
+                each = [self._split_off_damaged([cells]) for cells in part]
                 return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
             self._log_damaged(part[0], error)
             return [], [*part]

@@ -1,7 +1,7 @@
 """Describes the database's tables. The package `migrations` upgrades the tables of older databases.
 
-Instants are unix seconds UTC. Each forecast of a covariate is packed into one row (see `packing`). With one row for
-each hour, the database would grow by hundreds of megabytes a year.
+Instants are unix seconds UTC. Each forecast of a covariate is packed into one row (see `packing`), because with one
+row for each hour, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -23,8 +23,9 @@ prices: Final = Table(
     sqlite_with_rowid=False,
 )
 """A version of a price. The server first saw the version at `seen_ts`. A forecast may use the version if the forecast
-is issued at `known_ts` or later. A correction is a row with a later `seen_ts`. `source` is the name of the only source
-that gave the price, `agreed` if two sources gave it, or `import` if the operator gave it."""
+is issued at `known_ts` or later. A correction is another row for the same period, with a later `seen_ts`. `source` is
+the name of the only source that gave the price, `agreed` if two sources gave it, or `import` if the operator gave
+it."""
 
 witnesses: Final = Table(
     "witnesses",
@@ -71,8 +72,8 @@ runs: Final = Table(
 )
 """A forecast run exactly as it was issued.
 
-`repeats` is the id of an earlier run whose forecast differs at most in the first hour. A run that repeats another run
-has no inputs, and at most the percentiles of its first hour.
+`repeats` is null, or the id of an earlier run from which this run differs at most in the first hour. If `repeats` isn't
+null, `inputs` is null, and at most the percentiles of the first hour are stored.
 """
 
 scenarios: Final = Table(

@@ -26,7 +26,7 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
-from tunnihind.store.rows import YEARS, Hour, Instant, Plain, Shape, Step, TableRows, singly
+from tunnihind.store.rows import YEARS, Instant, PeriodStart, Plain, Step, StoredRow, TableRows, row_by_row
 from tunnihind.store.schema import backtest_forecasts as past_days
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
@@ -40,8 +40,8 @@ _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
 """A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
 the plans."""
 _SHARES: Final = slice(3, 6)
-"""These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
-"""
+"""These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
+two decimals."""
 
 
 class ScoreBook:
@@ -50,7 +50,7 @@ class ScoreBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
+        self.rows = TableRows(table, _ScoreRow, row_by_row(_day_scores), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
@@ -66,9 +66,9 @@ class ScoreBook:
                 connection.execute(insert(table), rows)
             self._state.put(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
             self._state.put(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
-            self._state.advance(connection)
+            self._state.record_served_change(connection)
 
-    def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
+    def window_scores(self, zone: Zone) -> tuple[WindowScores, ...]:
         """Return the scores of a zone's forecasts for the last 7, 30 and 90 delivery days.
 
         If no scores are stored, return an empty tuple. Raises StoreError.
@@ -76,12 +76,12 @@ class ScoreBook:
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
-    def months(self, zone: Zone) -> ScoresByMonth:
-        """Return the scores of a zone's forecasts by month. Raises StoreError."""
+    def scores_by_month(self, zone: Zone) -> ScoresByMonth:
+        """Return a zone's scores by month, or `NO_SCORES_BY_MONTH` if there are none. Raises StoreError."""
         found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
         return found or NO_SCORES_BY_MONTH
 
-    def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
+    def day_scores(self, zone: Zone, first: date, last: date) -> list[DayScores]:
         """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.
 
         The scores are sorted by day of issue, and then by days ahead.
@@ -90,7 +90,7 @@ class ScoreBook:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
-    def newest_issue(self, zone: Zone) -> date | None:
+    def newest_issue_day(self, zone: Zone) -> date | None:
         """Return the day of issue of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
@@ -117,7 +117,7 @@ def _cells(day: DayScores) -> dict[str, Any]:
     }
 
 
-class _ScoreRow(Shape):
+class _ScoreRow(StoredRow):
     zone: Zone
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
@@ -126,7 +126,7 @@ class _ScoreRow(Shape):
     figures: bytes
 
 
-def _row(row: _ScoreRow) -> DayScores:
+def _day_scores(row: _ScoreRow) -> DayScores:
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -144,12 +144,12 @@ def _row(row: _ScoreRow) -> DayScores:
         tier=row.tier,
         scores=Scores(n=int(figures[0]), skill=skill(means["mae"], means["baseline_mae"]), **means),
         seven_day_mean_mae=float(figures[1 + len(_MEANS)]),
-        plans=_known(zip(PLAN_HOURS, plans, strict=True)),
-        week=_known([(0, week)]).get(0),
+        plans=_known_plans(zip(PLAN_HOURS, plans, strict=True)),
+        week=_known_plans([(0, week)]).get(0),
     )
 
 
-def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
+def _known_plans(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
     return {hours: Savings(*plan) for hours, plan in plans if not np.isnan(plan).any()}
 
 
@@ -164,30 +164,33 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
+        self.rows = TableRows(past_days, _ForecastRow, row_by_row(_forecast), database.damage)
 
-    def kept(self, model: str, of: SeriesKey) -> dict[int, Next24Hours]:
-        """Map instants of issue to a model's stored forecasts of a series. Raises StoreError."""
+    def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24Hours]:
+        """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""
         wanted = (
             past_days.c.model == model,
-            past_days.c.zone == of.zone,
-            past_days.c.step_s == of.step_s,
+            past_days.c.zone == key.zone,
+            past_days.c.step_s == key.step_s,
         )
         with self._database.reading() as connection:
             found = self.rows.read(connection, *wanted, order_by=(past_days.c.issued_ts,))
             return {forecast.issued_ts: forecast for forecast in found}
 
-    def state_of_past(self) -> int:
-        """Return a number that increases whenever stored prices or covariates change. Raises StoreError."""
-        with self._database.reading() as connection:
-            return self._state.knowledge_changes(connection)
+    def data_change_count(self) -> int:
+        """Return a number that increases with every change to prices or covariates (`StateBook.data_change_count`).
 
-    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, past: int) -> bool:
+        Raises StoreError.
+        """
+        with self._database.reading() as connection:
+            return self._state.data_change_count(connection)
+
+    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
-        Also delete the zone's forecasts by other models, and the zone's old forecasts. `past` is the value that
-        `state_of_past` returned before the forecasts were made. If `forecasts` is empty, or if prices or covariates
-        have changed since then, nothing is stored or deleted. Raises StoreError.
+        Also delete the zone's forecasts by other models, and too old ones (`_KEPT_S`). `data_change_count` is the
+        result of the method of this name before the forecasts were made. If `forecasts` is empty, or if prices or
+        covariates have changed since then, nothing is stored or deleted. Raises StoreError.
         """
         rows = [
             {
@@ -203,7 +206,7 @@ class BacktestBook:
             for forecast in forecasts
         ]
         with self._database.writing() as connection:
-            if not rows or self._state.knowledge_changes(connection) != past:
+            if not rows or self._state.data_change_count(connection) != data_change_count:
                 return False
             instants = [row["issued_ts"] for row in rows]
             oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
@@ -228,12 +231,12 @@ class BacktestBook:
         self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
 
 
-class _ForecastRow(Shape):
+class _ForecastRow(StoredRow):
     model: Plain
     zone: Zone
     issued_ts: Instant
     step_s: Step
-    start_ts: Hour
+    start_ts: PeriodStart
     p10: bytes
     p50: bytes
     p90: bytes
@@ -244,11 +247,11 @@ def _forecast(row: _ForecastRow) -> Next24Hours:
     return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
-def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
+def delete_past_forecasts_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
     """Delete the forecasts of past days that were issued at `known_ts` or later.
 
-    Each transaction that adds data known at `known_ts` must call this function. If `zone` is None, the forecasts of all
-    zones are deleted, because a forecast also uses data of other zones.
+    Each transaction that adds data known at `known_ts` must call this function without `zone`, because a forecast may
+    use data of other zones. If `zone` is given, only forecasts of this zone are deleted.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -1,4 +1,4 @@
-"""Stores single facts about the store and the pipeline, such as the identity of the installation."""
+"""Stores single facts, such as the identity of the installation."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Plain, Shape, TableRows, from_json, singly
+from tunnihind.store.rows import Instant, Plain, StoredRow, TableRows, from_json, row_by_row
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
@@ -30,7 +30,7 @@ type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 
 
-class _Fact(Shape):
+class _FactRow(StoredRow):
     key: Plain
     value: Plain
 
@@ -40,10 +40,10 @@ class StateBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
+        self.rows = TableRows(table, _FactRow, row_by_row(partial(_fact_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact as the type `shape`. If the fact is missing or damaged, return None. Raises StoreError."""
+        """Return the value of `key` as the type `shape`, or None if it is missing or damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -56,20 +56,23 @@ class StateBook:
         """Store the value of `key`, and record that the served data have changed. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, key, value)
-            self.advance(connection)
+            self.record_served_change(connection)
 
     def put(self, connection: Connection, key: str, value: Fact) -> None:
         """Store the value of `key` within a transaction."""
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
-    def advance(self, connection: Connection) -> None:
+    def record_served_change(self, connection: Connection) -> None:
         """Record and announce that this transaction changes the served data."""
         self._count_up(connection, _VERSION)
         self.put(connection, _CHANGE, uuid.uuid4().hex)
         self._database.system.announce(connection)
 
     def version(self) -> int:
-        """Return a number that increases with every change to the served data. Raises StoreError."""
+        """Return a number that increases with every change to the served data, except `last_refresh`.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             return self._count(connection, _VERSION)
 
@@ -107,28 +110,31 @@ class StateBook:
         found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
         return found or []
 
-    def stored_prices(self, connection: Connection, at: int) -> None:
+    def record_price_change(self, connection: Connection, at: int) -> None:
         """Record that this transaction changes prices at the instant `at`."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
-        self.advance(connection)
+        self.record_served_change(connection)
 
     def prices_stored_at(self) -> int | None:
         """Return the instant of the last change to prices, or None if no change is recorded. Raises StoreError."""
         found: int | None = self.read(_STORED, Instant)
         return found
 
-    def stored_covariates(self, connection: Connection) -> None:
+    def record_covariate_change(self, connection: Connection) -> None:
         """Record that this transaction changes covariates."""
         self._count_up(connection, _COVARIATES)
         self._count_up(connection, _KNOWLEDGE)
 
-    def covariate_changes(self, connection: Connection) -> int:
-        """Return a number that increases with every change to covariates."""
+    def covariate_change_count(self, connection: Connection) -> int:
+        """Return a number that increases with every change to covariates, except deletions by `CovariateBook.thin`."""
         return self._count(connection, _COVARIATES)
 
-    def knowledge_changes(self, connection: Connection) -> int:
-        """Return a number that increases with every change to prices or covariates."""
+    def data_change_count(self, connection: Connection) -> int:
+        """Return a number that increases with every change to prices or covariates.
+
+        Deletions by `CovariateBook.thin` don't count.
+        """
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
@@ -159,8 +165,8 @@ class StateBook:
                 self.put(connection, _INSTANCE, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
-        make = singly(partial(_value, shape))
-        return TableRows(table, _Fact, make, self._database.damage).first(connection, table.c.key == key)
+        make = row_by_row(partial(_fact_value, shape))
+        return TableRows(table, _FactRow, make, self._database.damage).first(connection, table.c.key == key)
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)
@@ -169,11 +175,11 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Clients compare counts to notice changes, so no count may occur twice. The unix time in seconds replaces a
+            # Counts are compared to notice changes, so no count may occur twice. The unix time in seconds replaces a
             # damaged count, because this time is higher than any earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 
 
-def _value(shape: Any, fact: _Fact) -> Any:  # noqa: ANN401  as `StateBook.read`
+def _fact_value(shape: Any, fact: _FactRow) -> Any:  # noqa: ANN401  as `StateBook.read`
     return from_json(fact.value, shape)

@@ -15,8 +15,16 @@ from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
-from tunnihind.store.revision import empty, is_beyond, is_current, is_readable, require_readable, upgrade, upgraded
-from tunnihind.store.rows import END_HOUR, DamageLog, TableRows
+from tunnihind.store.revision import (
+    is_current,
+    is_readable,
+    is_too_new,
+    no_tables_error,
+    require_readable,
+    upgrade,
+    upgraded_error,
+)
+from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
 from tunnihind.store.schema import metadata
 from tunnihind.store.scores import BacktestBook, ScoreBook
@@ -25,7 +33,10 @@ from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
-    """The database with all stored data. Several threads and processes may use the store at once."""
+    """The database with all stored data.
+
+    Several threads may use a `Store` at once, and several processes may use the same database.
+    """
 
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
@@ -56,8 +67,9 @@ class Store:
     def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
-        `superseded` returns True for the covariate forecasts to leave out. If one of the other covariate forecasts is
-        damaged, all sound ones are returned, even superseded ones. Raises StoreError.
+        If `since_ts` is None, return all of them. `superseded` returns True for the covariate forecasts to leave out.
+        If one of the other covariate forecasts is damaged, all sound ones are returned, even superseded ones. Raises
+        StoreError.
         """
         return Archive(
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
@@ -67,7 +79,7 @@ class Store:
         """Return a new `Lease` for the pipeline."""
         return Lease(self.database)
 
-    def writing_lease(self) -> Lease:
+    def lease_guarding_writes(self) -> Lease:
         """Return a new `Lease` for the pipeline.
 
         From now on, a transaction of `Database.writing` is kept only if this process holds the lease, and if this
@@ -76,10 +88,10 @@ class Store:
         lease = self.lease()
 
         def require(connection: Connection) -> None:
-            lease.require(connection)
+            lease.require_held(connection)
             self._require_readable_in(connection)
 
-        self.database.keep_only_if(require)
+        self.database.set_commit_check(require)
         return lease
 
     def require_readable(self) -> None:
@@ -89,7 +101,7 @@ class Store:
 
     def _require_readable_in(self, connection: Connection) -> None:
         if not is_readable(connection):
-            raise upgraded(self.database)
+            raise upgraded_error(self.database)
 
     def begin_writing(self) -> None:
         """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
@@ -111,22 +123,22 @@ class Store:
         return [book.rows for book in books]
 
     def log_damaged(self) -> None:
-        """Log the damaged rows of all `tables` except prices and covariates. Raises StoreError.
+        """Log the damaged rows of all `tables` except prices and covariates, which `remove_damaged` logs.
 
-        The methods `remove_damaged` log the damaged rows of prices and covariates.
+        Raises StoreError.
         """
         with self.database.reading() as connection:
             for rows in self.tables():
                 if rows not in {self.prices.rows, self.covariates.rows}:
-                    rows.damaged(connection)
+                    rows.find_damaged(connection)
 
-    def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
+    def unconfirmed_days(self, first_ts: int, end_ts: int = PERIODS_END_TS) -> dict[tuple[Zone, date], str]:
         """Map each zone and delivery day with unconfirmed prices to a source of these prices. Raises StoreError.
 
-        Only periods that begin in [first_ts, end_ts) count. If the pipeline asks only one source for prices, the result
-        is empty, because no second source could confirm the prices.
+        Only periods that begin in [first_ts, end_ts) count. If the pipeline asks fewer than two sources for prices, the
+        result is empty, because no second source could confirm the prices.
         """
-        return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
+        return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 
     def close(self) -> None:
         """Close all connections."""
@@ -144,7 +156,7 @@ class Store:
         if self.database.read_only:
             require_readable(self.database, newer_too=is_replica)
             if is_replica and self.state.lacks_instance_id():
-                raise empty(self.database)
+                raise no_tables_error(self.database)
         elif not is_current(self.database):
             upgrade(self.database)
         if not self.database.read_only:
@@ -153,9 +165,9 @@ class Store:
         instance_id = self.state.instance_id()
 
         def recognise(connection: Connection) -> None:
-            if is_beyond(connection):
-                raise upgraded(self.database)
+            if is_too_new(connection):
+                raise upgraded_error(self.database)
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.system.continue_only_if(recognise)
+        self.database.system.check_replacements_with(recognise)

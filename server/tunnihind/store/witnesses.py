@@ -13,7 +13,7 @@ from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Shape, TableRows, from_json, singly
+from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, StoredRow, TableRows, from_json, row_by_row
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
 
@@ -22,7 +22,7 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's last prices for a zone's whole delivery day.
 
-    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had the whole day within the price limits,
+    `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
     `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
     newest answer is held back, `reason` and `detail` state the reason.
     """
@@ -37,7 +37,7 @@ class Witness:
     detail: str = ""
 
     @property
-    def stands_s(self) -> int:
+    def repeated_for_s(self) -> int:
         """The number of seconds for which the source has repeated `prices`."""
         return self.heard_ts - self.since_ts
 
@@ -48,7 +48,7 @@ class WitnessBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
+        self.rows = TableRows(table, _WitnessRow, row_by_row(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
         """Store witnesses. If `is_news` is true, record that the served data have changed. Raises StoreError."""
@@ -61,13 +61,13 @@ class WitnessBook:
             ]
             upsert(connection, table, rows)
             if is_news:
-                self._state.advance(connection)
+                self._state.record_served_change(connection)
 
     def between(self, first: date, last: date) -> list[Witness]:
         """Return all sources' witnesses for the delivery days from `first` to `last`. Raises StoreError."""
         return self._read(table.c.day.between(first, last))
 
-    def held(self, first: date | None = None) -> list[Witness]:
+    def held_back(self, first: date | None = None) -> list[Witness]:
         """Return the witnesses with held-back answers, with the newest day first. Raises StoreError.
 
         If `first` is given, witnesses for earlier delivery days are left out.
@@ -96,7 +96,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """For each source and each reason, yield a line of text about the source's prices that are held back."""
+    """For each source and each reason, yield a line of text about the source's prices held back for this reason."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -122,7 +122,7 @@ def days_in_words(days: Collection[tuple[str, date]]) -> str:
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")
 
 
-class _WitnessRow(Shape):
+class _WitnessRow(StoredRow):
     source: Plain
     zone: Zone
     day: date

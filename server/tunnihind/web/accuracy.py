@@ -112,8 +112,8 @@ class AccuracySummary:
 
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
     month's scores, the newest month first. `recent_figures` has the scores of the last 30 or 90 days.
-    `week_saving_share` has the shares of the ideal saving that plans within seven days reached in the same time. If
-    there are no such scores, `recent_figures` and `week_saving_share` are None. `years` lists the years with scores of
+    `week_saving_share` has the shares of the ideal saving that plans within seven days reached in the same 30 or 90
+    days. `recent_figures` or `week_saving_share` is None if it has no scores. `years` lists the years with scores of
     the server's forecasts, the newest year first.
     """
 

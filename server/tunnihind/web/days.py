@@ -174,8 +174,8 @@ def _is_on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _LOCAL_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""If the known periods of a day are shorter in total, the calendar shows no mean price. Readers would take such a mean
-price for the mean price of the whole day."""
+"""If the known periods of a day are shorter than this in total, the calendar shows no mean price, because readers would
+take it for the mean price of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 Readers with JavaScript see the server's chart until the page's script has drawn its own chart.
 
-Coordinates are thousandths of the plot's width or height, so that the SVG can stretch. Only the positions in `Tick` and
-`RangeLabel` are percentages. The y axis points downwards.
+Coordinates are thousandths of the plot's width or height, so that the SVG can stretch. Only `Tick` and `RangeLabel`
+have percentages. The y axis points downwards.
 """
 
 from collections import defaultdict
@@ -20,11 +20,13 @@ from tunnihind.web.scale import Tint, tint
 _PLOT_SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much."""
+"""Free space at the top of the price axis, as a fraction of the axis without free space. With negative prices, the
+bottom has as much."""
 _LABELLED_TIMES: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""Within this fraction of the plot's width from a side, "now" isn't centred, because it might cross the edge."""
+"""If the present is within this fraction of the plot's width from a side, the word "now" isn't centred, because it
+might cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
 """The chart ends this many seconds after the last period, so that readers see the end of the period."""
 _NOW_STEP_S: Final = 900
@@ -206,7 +208,7 @@ def _band_path(periods: Sequence[PricedPeriod], frame: _Frame, display: Display)
 def _path(points: Sequence[tuple[float, int]]) -> str:
     """Return an SVG path that joins points by lines.
 
-    Relative coordinates compress to half the size of absolute coordinates.
+    The coordinates are relative, because relative coordinates compress to half the size of absolute ones.
     """
     if not points:
         return ""

@@ -65,7 +65,10 @@ def _price_parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iter
 
 
 def _amount_text(cents: float, display: Display) -> str:
-    """Write an amount in the reader's unit. With two decimals, the parts would often not add up to the price."""
+    """Write an amount in the reader's unit with three decimals.
+
+    With two decimals, the parts would often not add up to the price.
+    """
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
     return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)

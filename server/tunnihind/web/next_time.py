@@ -20,7 +20,7 @@ def cheapest_time_sentence(periods: Mapping[int, PricedPeriod], current_ts: int,
     """Name the cheapest three consecutive hours of the next 24 hours, and compare their price with the present price.
 
     `current_ts` is the start of the present period in unix seconds. If the present price is unknown, make no
-    comparison. If the prices of no three consecutive hours are known, return an empty string.
+    comparison. If no three consecutive hours have known prices, return an empty string.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]

@@ -24,7 +24,7 @@ _PRICE_SOURCES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED_SOURCES: Final = _PRICE_SOURCES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""A source without a fault counts as no longer asked if its last answer is older than this.
+"""A source without a fault counts as no longer asked if its last answer is older than this many seconds.
 
 The server requests weather about every six hours, and other data more often.
 """

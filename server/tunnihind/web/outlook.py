@@ -5,29 +5,30 @@ The usual price is the mean of the published prices of the two weeks before toda
 day's mean price, and also less than the usual price. Expensive hours cost far more than the day's mean price, and also
 more than the usual price.
 
-The following figures come from pages made at 09:00 UTC on 365 days of 2025, with 24% VAT in all prices.
+The following figures come from pages made at 09:00 UTC on 365 days of 2025, with the legal VAT in all prices: 22% until
+June, and then 24%.
 
 Half of the cheap hours cost at most 43% of the usual price, and 99% of the cheap hours cost at most 89% of it. Half of
 the expensive hours cost at least 170% of the usual price, and 99% of the expensive hours cost at least 110% of it. If
 the forecast's median for an hour was below zero, the price fell below zero in only 3 of 10 cases.
 
-For each sentence, `tests/benchmarks/bench_outlook.py` counted the pages that contained it, and the share of these pages
-on which it came true:
+For each sentence, `tests/benchmarks/bench_outlook.py` counted the pages that contained it. The share is the fraction of
+these pages on which it came true:
 
 | sentence | days ahead | pages | the sentence came true if | share |
 |---|---|---|---|---|
-| cheap hours | 1 | 239 | the named hours cost less than the day's mean price | 100% |
-| cheap hours | 1 | 239 | the named hours cost at least 15% less than the day's mean price | 95% |
-| expensive hours | 1 | 313 | the named hours cost more than the day's mean price | 100% |
-| expensive hours | 1 | 313 | the named hours cost at least 15% more than the day's mean price | 96% |
+| cheap hours | 1 | 239 | the mean price of the named hours was below the day's mean price | 100% |
+| cheap hours | 1 | 239 | the named hours' mean was over 15% and over 1 c/kWh plus VAT below the day's mean | 95% |
+| expensive hours | 1 | 313 | the mean price of the named hours was above the day's mean price | 100% |
+| expensive hours | 1 | 313 | the named hours' mean was over 15% and over 1 c/kWh plus VAT above the day's mean | 96% |
 | cheaper than usual | 1 | 102 | the day's mean price was below the usual price | 97% |
 | cheaper than usual | 2 | 90 | the day's mean price was below the usual price | 89% |
 | more expensive than usual | 1 | 76 | the day's mean price was above the usual price | 100% |
 | more expensive than usual | 2 | 67 | the day's mean price was above the usual price | 93% |
-| close to zero | 1 | 82 | the mean price of the named hours was below 1.24 c/kWh | 93% |
-| close to zero | 2 | 55 | the mean price of the named hours was below 1.24 c/kWh | 89% |
-| may be very expensive | 2 | 54 | an hour cost more than twice the usual price | 78% |
-| may be very expensive | 2 | 54 | an hour cost more than all hours of the two weeks before | 33% |
+| close to zero | 1 | 82 | the mean price of the named hours was below 1 c/kWh plus VAT | 93% |
+| close to zero | 2 | 55 | the mean price of the named hours was below 1 c/kWh plus VAT | 89% |
+| may be very expensive | 2 | 54 | a named hour cost more than twice the usual price | 78% |
+| may be very expensive | 2 | 54 | a named hour cost more than all hours of the two weeks before | 33% |
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,13 +50,14 @@ _NOTABLE_EUR_MWH: Final = 20.0
 _NOTABLE: Final = 0.3
 """The smallest relative difference that the page points out. The difference must also reach `_NOTABLE_EUR_MWH`.
 
-Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, one
-hour must differ by this much, and each other hour by at least half as much.
+Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, at
+least one hour must differ by more than this, and each other hour by more than half of this.
 """
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_MORE_EXPENSIVE: Final = 1.0
-"""A price is much below or above the usual price if the difference is at least this multiple of the sum of the
-usual price and `_NOTABLE_EUR_MWH`."""
+"""A price is much below the usual price if the difference is at least `_MUCH_CHEAPER` times the sum of the usual price
+and `_NOTABLE_EUR_MWH`. A price is much above the usual price if the difference is at least `_MUCH_MORE_EXPENSIVE` times
+this sum."""
 _USUAL_DAYS: Final = 3
 """If published prices before today cover fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
@@ -78,10 +80,11 @@ The figures come from 169 days from January to June 2025. The wind speeds are fo
 wind power is ENTSO-E's forecast for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
-"""The page names the sun as the reason for low prices only if the radiation reaches this value in one of their hours.
+"""The page names the sun as the reason for low prices only if the radiation reaches this value in an hour with these
+prices.
 
-At a cloudless noon in June, the radiation is less than twice this value. On 7 of 10 days from April to June, the
-radiation reached this value. No day in January reached it. From March to June 2025, the median price from 11 to 18
+At a cloudless noon in June, the radiation is less than twice this value. In 2025, the radiation reached this value on
+70% of the days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18
 o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
 _WORTH_NAMING: Final = 0.5
@@ -92,7 +95,7 @@ A span's size is the sum of the amounts by which its hours exceed the `level` of
 
 
 class HourSpan(NamedTuple):
-    """A span of consecutive hours, from the start of the first hour to the end of the last hour."""
+    """A span of consecutive hours, from the start of the first hour to the end of the last hour (unix seconds)."""
 
     start: int
     end: int
@@ -105,12 +108,12 @@ class DayOutlook:
     Each tuple holds at most two spans. A price that isn't published yet counts with the forecast's median.
 
     `usual` compares the day's mean price with the usual price. If the difference is small or can't be judged, `usual`
-    is None. `cheap` and `expensive` are filled only for today and tomorrow. If all prices ahead are published,
-    `negative` holds hours with prices below zero. Otherwise, `near_zero` holds hours with prices below or close to
-    zero, because a forecast can't show reliably whether a price will be below zero. If `negative` or `near_zero` holds
-    any hours, `cheap` is empty. `possibly_expensive` holds hours in which p90 is far above the usual price, and above
-    all prices of the two weeks before today. If `expensive` holds any hours, `possibly_expensive` is empty. `weather`
-    is the forecast weather that explains the prices: wind or sun for low prices, calm for high prices.
+    is None. `cheap` and `expensive` are filled only for today and tomorrow. If all remaining prices of the day are
+    published, `negative` holds hours with prices below zero. Otherwise, `near_zero` holds hours with prices below or
+    close to zero, because a forecast can't show reliably whether a price will be below zero. If `negative` or
+    `near_zero` holds any hours, `cheap` is empty. `possibly_expensive` holds hours in which p90 is far above the usual
+    price, and above all prices of the two weeks before today. If `expensive` holds any hours, `possibly_expensive` is
+    empty. `weather` is the forecast weather that explains the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -264,7 +267,7 @@ def _possible_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: f
 def _largest_spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[HourSpan, ...]:
-    """Return the one or two largest spans of consecutive hours with values above `level`, in chronological order.
+    """Return at most two spans of consecutive hours with values above `level`: the largest, in chronological order.
 
     The smaller span must be large enough (`_WORTH_NAMING`). `hours` lists the start and the value of each hour. If
     `peak` is given, each span contains at least one value above `peak`. `shortest` is the minimum length of a span in

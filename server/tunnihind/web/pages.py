@@ -36,7 +36,7 @@ from tunnihind.web.texts import texts_in
 MAX_QUEUED_PAGES: Final = 200
 """At most this many different pages wait to be made. Making a page takes 15 to 40 ms, so no page waits over 8 s.
 
-An open page's script waits at most ten seconds for a new page.
+This limit is needed because an open page's script waits at most ten seconds for a new page.
 """
 
 

@@ -56,11 +56,11 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class DashboardSummary:
     """All words and figures of the dashboard.
 
-    `cheapest_sentence` names the cheapest three hours of the next 24. `outlook` contains sentences about the highlights
-    ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the
-    present price. `beyond_window` holds the forecast for the hours after the public window, in EUR/MWh. If the page
-    shows quarters, or if the server doesn't serve the full horizon, `beyond_window` is empty. If market prices are
-    shown, `household` is None. If there are no prices to show, `no_prices_notice` gives the reason.
+    `cheapest_sentence` names the cheapest three consecutive hours of the next 24. `outlook` contains sentences about
+    the highlights ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the
+    colour of the present price. `beyond_window` holds the served forecast for hours after the public window, in
+    EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If
+    there are no prices to show, `no_prices_notice` gives the reason.
     """
 
     display: Display
@@ -158,7 +158,7 @@ def _shown_periods(data: ServedData, now: int, settings: Settings, step_s: int) 
 def _hours_beyond_window(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast for the hours after the public window, in the format of `/api/series`.
+    """Yield the forecast for the hours after the public window in EUR/MWh, with the field names of `/api/series`.
 
     If the periods are quarters, yield nothing.
     """

@@ -24,7 +24,7 @@ type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
 """A package of the network operator Elektrilevi for connections up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
-"""A fee with the same rate at all hours of a day."""
+"""A fee of the state or the system operator. Its rate is the same at all hours of a day."""
 
 type Part = Literal["margin", "network", "other"] | Fee
 type NetworkRatePeriod = Literal["day", "night", "peak", "rest_day_peak"]
@@ -191,7 +191,7 @@ class OwnTariff:
         return "night" if _is_night(self.market.local_time(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
-        """Yield nothing. A household's own rates hold on all days."""
+        """Yield nothing, because a household's own rates hold on all days."""
         return iter(())
 
 

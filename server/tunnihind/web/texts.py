@@ -28,7 +28,7 @@ _SHARED_KEYS: Final = (
     "shortDate",
     "shorterDate",
 )
-"""The keys of the texts that both the pages' scripts and the server use."""
+"""The keys of the texts that the pages' scripts use besides those under the key `script`."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 

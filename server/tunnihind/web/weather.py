@@ -71,7 +71,9 @@ class RegionWeather:
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
-            np.mean([archive.newest(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0)
+            np.mean(
+                [archive.newest_values(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0
+            )
             for names in (wind_covariate_names(market), sun_covariate_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))

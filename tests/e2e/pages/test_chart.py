@@ -78,7 +78,7 @@ async def test_on_a_phone_the_legend_names_every_mark_in_view_in_two_lines(
     async with open_page(browser, address_of(server), **PHONE) as seen:
         page = await seen.show("/?package=vork_4&span=ahead")
         legend = page.locator(".chart .legend")
-        for name in ("Forecast", "Night rate", "Cheapest", "Most expensive"):
+        for name in ("Forecast", "Night rate", "Cheapest time", "Most expensive time"):
             await expect(legend.get_by_text(name)).to_be_visible()
         height = await legend.evaluate(
             "legend => legend.clientHeight / parseFloat(getComputedStyle(legend).lineHeight)"

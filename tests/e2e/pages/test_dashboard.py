@@ -237,7 +237,7 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
     page = await watched_page.show()
     series = await series_of(server)
     settled = {hour["ts"]: hour["eurKwh"] for hour in series["actuals"] if hour["ts"] > HOUR}
-    await page.get_by_label("Include forecast hours").uncheck()
+    await page.get_by_label("Include forecast prices").uncheck()
     await page.get_by_label("Can be split").check()
     await page.get_by_label("How long").fill("2")
     await page.get_by_label("Power").fill("11.5")
@@ -261,7 +261,7 @@ async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enoug
     page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
     await expect(page.locator("[data-found] .cheapest")).to_contain_text("12:15–15:15")
     await page.get_by_label("How long").fill("4")
-    await expect(page.locator("[data-found]")).to_contain_text("Too few hours in this time")
+    await expect(page.locator("[data-found]")).to_contain_text("Too few hours before the deadline")
 
 
 async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page: WatchedPage) -> None:
@@ -273,7 +273,7 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("07:00")
     await day.select_option(label="Today")
     await expect(time.locator("option:checked")).to_have_text("13:00")
-    await expect(page.locator("[data-found]")).to_contain_text("Too few hours in this time")
+    await expect(page.locator("[data-found]")).to_contain_text("Too few hours before the deadline")
     await time.select_option(label="24:00")
     assert f"by={HOUR + 12 * HOUR_S}" in await location_of(page)
     await expect(page.locator("[data-found] .cheapest")).to_contain_text("Today")
@@ -290,7 +290,7 @@ async def test_the_finder_refuses_in_words_what_it_cannot_do_and_leaves_it_as_it
     field, found = page.get_by_label("How long"), page.locator("[data-found]")
     await field.fill("60")
     await field.press("Tab")
-    await expect(found).to_have_text(re.compile("between a quarter of an hour and 24 hours"))
+    await expect(found).to_have_text(re.compile(r"from 0\.25 to 24 hours"))
     await expect(field).to_have_value("60")
     await expect(field).to_have_attribute("aria-invalid", "true")
     assert "hours=" not in await location_of(page)
@@ -298,7 +298,7 @@ async def test_the_finder_refuses_in_words_what_it_cannot_do_and_leaves_it_as_it
     await expect(found.locator(".cheapest")).to_contain_text("3 kWh: ")
     assert "hours=1.5" in await location_of(page)
     page = await watched_page.show("/?hours=60")
-    await expect(found).to_contain_text("between a quarter of an hour and 24 hours")
+    await expect(found).to_contain_text("from 0.25 to 24 hours")
     await expect(field).to_have_value("60")
 
 

@@ -66,7 +66,7 @@ async def test_everything_follows_the_vat_that_is_chosen(visitor: WatchedPage, l
     series = await answer_of(lower, "/api/series")
     today = [hour for hour in series["actuals"] if HOUR - 12 * HOUR_S <= hour["ts"] < HOUR + 12 * HOUR_S]
     cheapest = min(hour["eurMwh"] for hour in today if hour["ts"] >= HOUR)
-    for name, rate, said in (("22% (as the API)", 0.22, "with 22% VAT"), ("No VAT", 0.0, "without VAT")):
+    for name, rate, said in (("22% (as in the API)", 0.22, "with 22% VAT"), ("No VAT", 0.0, "without VAT")):
         await choose(page, name)
         now = written(series["current"]["eurMwh"], rate)
         await expect(page.locator("[data-now-price]")).to_have_text(now)
@@ -82,7 +82,7 @@ async def test_everything_follows_the_vat_that_is_chosen(visitor: WatchedPage, l
             re.compile(rf"on average ({best:.2f}|about {best:.0f})\sc/kWh")
         )
     # With the API's rate, the page's numbers are the API's.
-    await choose(page, "22% (as the API)")
+    await choose(page, "22% (as in the API)")
     await expect(page.locator("[data-now-price]")).to_have_text(f"{100 * series['current']['eurKwh']:.2f}")
 
 
@@ -96,7 +96,7 @@ def windows(series: dict[str, Any], hours: int, vat: float) -> list[list[float]]
 
 async def test_in_quarters_everything_is_the_quarters(visitor: WatchedPage, lower: RunningServer) -> None:
     page = await visitor.show()
-    await choose(page, "Quarter")
+    await choose(page, "Quarter-hour")
     answer = await answer_of(lower, "/api/v1/quarters?days=1")
     [now] = [item for item in answer["dayAhead"] if item["ts"] == HOUR]
     await expect(page.locator("[data-now-price]")).to_have_text(written(now["eurMwh"], 0.24))
@@ -137,7 +137,7 @@ async def test_a_search_in_quarters_begins_and_ends_with_any_of_them(
 
 async def test_a_choice_is_in_the_address_and_remembered_for_the_next_visit(visitor: WatchedPage) -> None:
     page = await visitor.show()
-    await choose(page, "Quarter")
+    await choose(page, "Quarter-hour")
     await choose(page, "No VAT")
     assert "period=quarter" in await location_of(page)
     assert "vat=none" in await location_of(page)
@@ -162,7 +162,7 @@ async def test_a_choice_is_in_the_address_and_remembered_for_the_next_visit(visi
 async def test_back_undoes_a_choice_and_what_is_remembered_of_it(visitor: WatchedPage) -> None:
     page = await visitor.show()
     now, unit = page.locator("[data-now-span]"), page.locator(".now .price .unit").last
-    await choose(page, "Quarter")
+    await choose(page, "Quarter-hour")
     await choose(page, "€/MWh")
     await expect(unit).to_have_text("€/MWh")
     await page.go_back()
@@ -176,7 +176,7 @@ async def test_back_undoes_a_choice_and_what_is_remembered_of_it(visitor: Watche
 
 async def test_the_small_view_shows_what_its_address_says_and_nothing_remembered(visitor: WatchedPage) -> None:
     page = await visitor.show()
-    await choose(page, "Quarter")
+    await choose(page, "Quarter-hour")
     await choose(page, "No VAT")
     await expect(page.locator(".share code")).to_contain_text("period=quarter&vat=none&embed=1")
     page = await visitor.show("/?embed=1")
@@ -193,7 +193,7 @@ async def test_a_browser_that_remembers_nothing_shows_a_first_visit_and_keeps_th
         "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }});"
     )
     page = await visitor.show()
-    await choose(page, "Quarter")
+    await choose(page, "Quarter-hour")
     await expect(page.locator("[data-now-span]")).to_have_text("12:00–12:15")
     assert "period=quarter" in await location_of(page)
     page = await visitor.show()
@@ -233,11 +233,11 @@ async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
 async def test_with_the_keyboard_a_choice_keeps_the_focus(visitor: WatchedPage) -> None:
     page = await visitor.show()
     await open_options(page)
-    link = page.get_by_role("group", name="Prices by").get_by_role("link", name="Quarter")
+    link = page.get_by_role("group", name="Prices by").get_by_role("link", name="Quarter-hour")
     await link.focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("[data-now-span]")).to_have_text("12:00–12:15")
-    await expect(page.get_by_role("link", name="Quarter", exact=True)).to_be_focused()
+    await expect(page.get_by_role("link", name="Quarter-hour", exact=True)).to_be_focused()
 
 
 async def test_the_page_moves_on_at_the_full_quarter(browser: Browser, serve: Serve) -> None:

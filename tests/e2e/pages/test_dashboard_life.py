@@ -52,7 +52,7 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
         await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
         await expect(page.locator("#grid")).to_be_visible()
         await expect(page.locator("[data-finder]")).to_be_hidden()
-        await page.get_by_text("All hours as a table").click()
+        await page.get_by_text("Hourly prices as a table").click()
         await expect(page.locator("#hours-table table").first).to_be_visible()
         await open_options(page)
         await page.get_by_role("link", name="€/MWh").click()
@@ -245,7 +245,7 @@ async def test_a_page_whose_newest_price_is_days_old_shows_it_and_says_so(browse
         page = await seen.show()
         # Nothing can be found, and the finder's question names no deadline.
         await expect(page.locator("[data-asked]")).to_have_text("3 h at 2 kW")
-        nothing = await page.get_by_text("No prices are known ahead").bounding_box()
+        nothing = await page.get_by_text("No future prices are known").bounding_box()
         assert nothing is not None
         assert nothing["x"] + nothing["width"] <= 390
         await expect(page.locator("#notices")).to_contain_text("refreshed 2 days ago")

@@ -52,9 +52,9 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await page.goto(f"{watched_page.address}/")
     await shows(page, written(0.5))
     # One click to the market's price, and one back.
-    await page.get_by_role("link", name="Show market price").click()
+    await page.get_by_role("link", name="Show the market price").click()
     await shows(page, MARKET)
-    await page.get_by_role("link", name="Show all fees").click()
+    await page.get_by_role("link", name="Show the price with all fees").click()
     await shows(page, written(0.5))
     # Another household's view depends only on its address.
     await page.goto(f"{watched_page.address}/?package=vork_4")

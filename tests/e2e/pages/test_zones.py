@@ -105,7 +105,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         # The choice of VAT is for all of them.
         page = await seen.show("/fi/")
         await shows(page, written(5.2 + 1.25 + 0.5, 0))
-        await page.get_by_role("link", name="Show market price").click()
+        await page.get_by_role("link", name="Show the market price").click()
         await shows(page, written(0, 0))
         await page.get_by_role("link", name="Show the price with your fees").click()
         await shows(page, written(5.2 + 1.25 + 0.5, 0))

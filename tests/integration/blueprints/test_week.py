@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.prices.days import instant_of, local
+from custom_components.tunnihind.prices.days import instant_of, tallinn_time
 from tests.support.household.automations import Run, automate, restart
 from tests.support.household.blueprints import automation_of, window_of
 from tests.support.household.home import Home, MakeHome, PriceOf
@@ -58,7 +58,7 @@ LOSSES_PERCENT: Final = 10
 
 def hourly(start: int) -> float:
     """A market with a wave a day and chance, EUR/MWh."""
-    hour = local(start).hour
+    hour = tallinn_time(start).hour
     return round(70 + 45 * (1 - abs(hour - 17) / 8.5) + 90 * (noise(start) - 0.5), 2)
 
 
@@ -123,7 +123,7 @@ class Week:
         for start in range(home.now + QUARTER_S, end, QUARTER_S):
             self.charge()
             await home.at(start)
-            day, clock = (local(start).date() - self.first).days, local(start).time()
+            day, clock = (tallinn_time(start).date() - self.first).days, tallinn_time(start).time()
             if clock == time(14):
                 await home.publish(self.published_until(day + 1))
             elif clock.minute == 0:
@@ -175,7 +175,7 @@ class Week:
 )
 async def test_a_week_by_plans(hass: HomeAssistant, make_home: MakeHome, billed_by: str, first: date) -> None:
     begins, published_until = instant_of(first, time(10)), instant_of(first + timedelta(days=1), time(1))
-    home = await make_home(local(begins).isoformat(), local(published_until).isoformat(), price_of=hourly)
+    home = await make_home(tallinn_time(begins).isoformat(), tallinn_time(published_until).isoformat(), price_of=hourly)
     home.forecast_of = lambda start: hourly(start) + 30 * (noise(7 * start) - 0.5)
     home.serve_quarters(quarterly)
     entry = await home.add(plans=PLANS, options={"billed_by": billed_by})
@@ -274,11 +274,11 @@ def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
         ran = [at for at, is_on in week.diary.running[plan].items() if is_on]
         cost = sum(price_of(at - at % step_s) for at in ran) * QUARTER_S / HOUR_S
         account = week.home.entry.runtime_data.ledger.account(plan)
-        assert account.total.even.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
-        assert account.total.even.cost == pytest.approx(cost, rel=0.001), plan
+        assert account.total.at_one_kw.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
+        assert account.total.at_one_kw.cost == pytest.approx(cost, rel=0.001), plan
         # A plan by energy may not need the whole last quarter.
         power, nights = PLANS[plan].get("power", 0), len(list(week.nights(plan)))
-        used, whole = account.total.used, account.total.even.kwh * power
+        used, whole = account.total.used, account.total.at_one_kw.kwh * power
         assert whole - nights * power * QUARTER_S / HOUR_S <= used.kwh <= whole + 0.001, plan
         assert used.cost == pytest.approx(cost * power, rel=0.1), plan
     saved = float(week.home.value("saved_total", "car"))

@@ -73,14 +73,16 @@ async def test_anybody_gets_the_card_and_what_it_imports_and_may_keep_them(
     await (await make_home()).add()
     client = await hass_client_no_auth()
     [address] = loaded_modules(hass)
-    imported = re.findall(r'^import .* from "\./(.+?)";$', (module.FOLDER / module.MODULE).read_text(), re.MULTILINE)
+    imported = re.findall(
+        r'^import .* from "\./(.+?)";$', (module.FRONTEND_FOLDER / module.CARD_FILE).read_text(), re.MULTILINE
+    )
     assert imported == ["chart.js"]
-    for name in (module.MODULE, *imported):
+    for name in (module.CARD_FILE, *imported):
         answer = await client.get(f"{address.rpartition('/')[0]}/{name}")
         assert answer.status == HTTPStatus.OK
         assert answer.content_type == "text/javascript"
         assert "max-age=2678400" in answer.headers["Cache-Control"]
-        assert await answer.read() == (module.FOLDER / name).read_bytes()
+        assert await answer.read() == (module.FRONTEND_FOLDER / name).read_bytes()
     assert (await client.get(f"{address}.map")).status == HTTPStatus.NOT_FOUND
 
 
@@ -91,7 +93,7 @@ async def test_a_page_from_before_an_update_gets_the_newest_card(
     await (await make_home()).add()
     client = await hass_client_no_auth()
     answer = await client.get("/tunnihind/0123456789ab/tunnihind-card.js")
-    assert await answer.read() == (module.FOLDER / module.MODULE).read_bytes()
+    assert await answer.read() == (module.FRONTEND_FOLDER / module.CARD_FILE).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["tunnihind-card.js", "chart.js"])
@@ -101,10 +103,10 @@ async def test_when_any_of_its_files_has_changed_the_card_has_another_address_on
 ) -> None:
     await (await make_home()).add()
     [before] = loaded_modules(hass)
-    changed = shutil.copytree(module.FOLDER, tmp_path / "frontend")
-    (changed / name).write_bytes((module.FOLDER / name).read_bytes() + b"\n")
-    monkeypatch.setattr(module, "FOLDER", changed)
-    await module.async_serve(hass)
+    changed = shutil.copytree(module.FRONTEND_FOLDER, tmp_path / "frontend")
+    (changed / name).write_bytes((module.FRONTEND_FOLDER / name).read_bytes() + b"\n")
+    monkeypatch.setattr(module, "FRONTEND_FOLDER", changed)
+    await module.async_serve_files(hass)
     after = module.module_address(hass)
     assert after is not None
     assert after != before

@@ -12,8 +12,8 @@ from aiohttp import web
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
-from custom_components.tunnihind.card.columns import price_columns
-from custom_components.tunnihind.card.contents import CardContents
+from custom_components.tunnihind.card.columns import household_columns
+from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
 from custom_components.tunnihind.card.feed import CARD_STREAMS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
@@ -81,15 +81,26 @@ async def test_each_price_has_its_colour_by_the_servers_scale_or_the_known_price
     known = [price for price in prices["price"] if price is not None]
     tariff, now = home.entry.runtime_data.tariff, home.entry.runtime_data.prices
     start, end = prices["start"], prices["start"] + len(prices["price"]) * HOUR_S
-    assert len(now.scale) == 4
-    for scale in (now.scale, ()):
+    assert len(now.price_scale) == 4
+    for scale in (now.price_scale, ()):
         bounds = [fmean(tariff.price(bound, start + i * HOUR_S) for i in range(len(known))) for bound in scale]
-        made = price_columns(replace(now, scale=scale), tariff, start, end)
+        made = household_columns(replace(now, price_scale=scale), tariff, start, end)
         assert made is not None
         assert made["tint"] == [bisect_right(bounds or quantiles(known, n=5), price) for price in known]
-    below = price_columns(replace(now, scale=(1e6,) * 4), tariff, start, end)
+    below = household_columns(replace(now, price_scale=(1e6,) * 4), tariff, start, end)
     assert below is not None
     assert set(below["tint"]) == {0}
+
+
+async def test_colours_follow_a_new_scale_of_the_server(home: Home, card: OpenCard) -> None:
+    coordinator = home.entry.runtime_data
+    contents = ContentsBuilder(coordinator)
+    before = contents.current_contents()["prices"]
+    coordinator.prices = replace(coordinator.prices, price_scale=(1e6,) * 4)
+    after = contents.current_contents()["prices"]
+    assert before is not None
+    assert after is not None
+    assert set(after["tint"]) == {0} != set(before["tint"])
 
 
 async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.server.client import server_url, without_password
+from custom_components.tunnihind.server.client import server_url, url_without_password
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_a_normalised_address_stays_the_same_when_typed_again(typed: str) -> Non
 
 
 def test_a_password_is_not_shown() -> None:
-    assert without_password("https://me:secret@box:8080/prices") == "https://box:8080/prices"
+    assert url_without_password("https://me:secret@box:8080/prices") == "https://box:8080/prices"

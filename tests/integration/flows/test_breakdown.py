@@ -16,8 +16,8 @@ from pytest_homeassistant_custom_component.typing import (
     WebSocketGenerator,
 )
 
-from custom_components.tunnihind.forms.tariff_step import lines_of
-from custom_components.tunnihind.prices.rates import FEES, Package, Part
+from custom_components.tunnihind.forms.tariff_step import price_parts
+from custom_components.tunnihind.prices.rates import FEE_RATES, Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.units import Unit
 from tests.support.household.flows import shown
@@ -242,19 +242,19 @@ async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHACl
 def test_the_lines_add_up_to_the_price(price: float, start: int, package: Package, included: bool) -> None:
     row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, Part.EXCISE}), margin=0.01, renewable=0.008)
     charges = Tariff(rows=[row], fees_include_vat=included).charges(start)
-    assert sum(lines_of(charges, price).values()) == pytest.approx(charges.price(price), abs=5.1e-5)
+    assert sum(price_parts(charges, price).values()) == pytest.approx(charges.price(price), abs=5.1e-5)
 
 
 @given(eur_mwh, hour_starts, st.sampled_from(Package), st.sampled_from(Unit))
 def test_the_shown_figures_add_up_to_the_shown_price(price: float, start: int, package: Package, unit: Unit) -> None:
-    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEES}), margin=0.0045)
+    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEE_RATES}), margin=0.0045)
     charges = Tariff(rows=[row]).charges(start)
-    shown = sum(float(unit.part(line, "en")) for line in lines_of(charges, price).values())
-    total = float(unit.text(charges.price(price), "en").split()[0])
+    shown = sum(float(unit.part_text(line, "en")) for line in price_parts(charges, price).values())
+    total = float(unit.price_text(charges.price(price), "en").split()[0])
     # Half of the price's last decimal, and half of the last one of each of the eight lines.
-    assert shown * 100 / unit.per_euro == pytest.approx(total * 100 / unit.per_euro, abs=0.0055)
+    assert shown * 100 / unit.units_per_euro == pytest.approx(total * 100 / unit.units_per_euro, abs=0.0055)
 
 
 def test_lines_of_zero_are_left_out() -> None:
     charges = Tariff(rows=[TariffRow(vat_rate=0, margin=0.01)]).charges(instant("2026-10-14T10:00:00+03:00"))
-    assert lines_of(charges, 100.0) == {"market": 0.1, "margin": 0.01}
+    assert price_parts(charges, 100.0) == {"market": 0.1, "margin": 0.01}

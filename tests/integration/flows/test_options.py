@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType, InvalidData
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind.forms.tariff_form import RowForm, contract_of
+from custom_components.tunnihind.forms.tariff_form import RowForm, shared_settings_of
 from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import tariff_from
 from tests.support.household.flows import NOBODY, Imitate, about_of, entry_of, placeholders_of, shown
@@ -401,7 +401,7 @@ async def test_the_first_new_row_starts_with_the_table(hass: HomeAssistant) -> N
     result = await submit(hass, form, {**shown(form), "valid_from": "2026-12-01"})
     [row] = result["data"]["rows"]
     assert row == {**NO_FEES, **TABLE, "from_table": FOLLOWS, "valid_from": "2026-12-01"}
-    assert contract_of(result["data"]) == CONTRACT
+    assert shared_settings_of(result["data"]) == CONTRACT
 
 
 async def test_a_new_row_takes_its_place_among_the_others(hass: HomeAssistant) -> None:
@@ -525,8 +525,8 @@ async def test_the_buyers_deductions_are_stored_in_cents_by_date(hass: HomeAssis
 
 def test_vat_that_is_switched_with_the_date_leaves_figures_of_the_table() -> None:
     before = RowForm(day=date(2026, 11, 20), vat_percent=24, package=Package.VORK_4)
-    typed = {**before.from_table(fees_include_vat=False), "margin": 0.5, "vat_percent": 24}
+    typed = {**before.table_figures(fees_include_vat=False), "margin": 0.5, "vat_percent": 24}
     later = replace(before, day=date(2027, 1, 5))
-    carried = later.carried_over(before, typed, fees_include_vat=True)
-    assert carried == {**typed, **later.from_table(fees_include_vat=True)}
-    assert before.carried_over(before, typed, fees_include_vat=True) == typed
+    carried = later.adapt_figures(before, typed, fees_include_vat=True)
+    assert carried == {**typed, **later.table_figures(fees_include_vat=True)}
+    assert before.adapt_figures(before, typed, fees_include_vat=True) == typed

@@ -18,7 +18,14 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
-from custom_components.tunnihind.forms.plan_form import NEW_PLANS, PlanForm, errors_of, form_of, plan_of, suggested
+from custom_components.tunnihind.forms.plan_form import (
+    NEW_PLAN_VALUES,
+    PlanForm,
+    form_errors,
+    form_of,
+    plan_from_input,
+    shown_values,
+)
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.prices.units import Unit
 from tests.support.household.flows import NOBODY, shown
@@ -236,17 +243,17 @@ async def test_all_errors_are_shown_at_once(hass: HomeAssistant, entry: MockConf
 @pytest.mark.parametrize("duration", [{"hours": 9}, {"minutes": 15}])
 def test_a_duration_that_just_fits_is_accepted(duration: dict[str, int]) -> None:
     typed = {**CAR, "duration": duration, "pieces": {"split": "one_piece"}, "when": {**CAR["when"], "days": 1}}
-    assert errors_of(typed) == {}
+    assert form_errors(typed) == {}
 
 
 def test_the_shortest_piece_is_ignored_in_a_plan_in_one_go() -> None:
     typed = {**CAR, "pieces": {"split": "one_piece", "min_piece": {"hours": 9, "minutes": 7}}}
-    assert errors_of(typed) == {}
-    assert "min_piece" not in plan_of(typed)
+    assert form_errors(typed) == {}
+    assert "min_piece" not in plan_from_input(typed)
 
 
 def test_a_part_of_a_minute_is_refused() -> None:
-    assert errors_of({**CAR, "duration": {"hours": 1, "seconds": 1}}) == {"duration": "duration_not_quarters"}
+    assert form_errors({**CAR, "duration": {"hours": 1, "seconds": 1}}) == {"duration": "duration_not_quarters"}
 
 
 @pytest.mark.parametrize("horizon", list(Horizon))
@@ -258,8 +265,8 @@ def test_a_day_of_twenty_four_hours_may_be_filled(horizon: Horizon) -> None:
         "when": {"weekdays": ["mon"], "days": 1},
         "prices": {"horizon": horizon},
     }
-    assert errors_of(typed) == {}
-    assert PlanSettings.from_mapping(plan_of(typed)).duration_s == 24 * 3600
+    assert form_errors(typed) == {}
+    assert PlanSettings.from_mapping(plan_from_input(typed)).duration_s == 24 * 3600
 
 
 @pytest.mark.parametrize(
@@ -275,15 +282,15 @@ async def test_figures_out_of_range_are_refused_where_they_are_typed(
 
 
 def test_plans_are_made_from_the_forms_data() -> None:
-    settings = PlanSettings.from_mapping(plan_of(CAR))
+    settings = PlanSettings.from_mapping(plan_from_input(CAR))
     assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (270 * 60, 45 * 60, 0.125)
     assert settings.weekdays == {0, 4}
 
 
 def test_the_form_accepts_the_first_plan() -> None:
     plan = first_plan("en")
-    assert plan_of(suggested(plan["title"], plan["data"])) == plan["data"]
-    assert errors_of(suggested(plan["title"], plan["data"])) == {}
+    assert plan_from_input(shown_values(plan["title"], plan["data"])) == plan["data"]
+    assert form_errors(shown_values(plan["title"], plan["data"])) == {}
 
 
 BY_ENERGY: dict[str, Any] = {
@@ -297,12 +304,12 @@ BY_ENERGY: dict[str, Any] = {
 
 
 def test_every_form_accepts_its_first_values_and_shows_them_again() -> None:
-    for form, plan in NEW_PLANS.items():
-        typed = suggested("New", plan)
-        kept = plan_of(typed, form=form)
-        assert errors_of(typed, form=form) == {}
+    for form, plan in NEW_PLAN_VALUES.items():
+        typed = shown_values("New", plan)
+        kept = plan_from_input(typed, form=form)
+        assert form_errors(typed, form=form) == {}
         assert form_of(kept) is form
-        assert suggested("New", kept) == typed
+        assert shown_values("New", kept) == typed
         assert PlanSettings.from_mapping(kept).kind is form.kind
 
 
@@ -378,9 +385,9 @@ async def test_a_tolerance_is_kept_in_cents_and_a_latest_window_without_one_too(
     typed = {**NEW_CAR, "kind": "dearest", "nearly": nearly, "prices": {"horizon": "expected"}}
     form = await submit(hass, await add_of(hass, entry, "dearest"), typed)
     assert (form["data"]["kind"], form["data"]["tolerance"], form["data"]["prefer"]) == ("dearest", 1.5, "latest")
-    assert suggested("", form["data"], Unit.EUROS)["nearly"] == nearly
-    assert "tolerance" not in plan_of({**CAR, "nearly": {"tolerance": 0, "prefer": "earliest"}})
-    assert plan_of({**CAR, "nearly": {"prefer": "latest"}})["prefer"] == "latest"
+    assert shown_values("", form["data"], Unit.EUROS)["nearly"] == nearly
+    assert "tolerance" not in plan_from_input({**CAR, "nearly": {"tolerance": 0, "prefer": "earliest"}})
+    assert plan_from_input({**CAR, "nearly": {"prefer": "latest"}})["prefer"] == "latest"
 
 
 async def test_a_kind_is_chosen_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
@@ -397,7 +404,7 @@ async def test_a_program_may_send_a_whole_plan_of_any_kind_at_once(hass: HomeAss
 
 def test_a_piece_longer_than_a_day_is_refused_without_a_duration_too() -> None:
     typed = {**BY_ENERGY, "pieces": {"split": "split", "min_piece": {"hours": 25}}}
-    assert errors_of(typed, form=PlanForm.CHEAPEST_BY_ENERGY) == {"pieces": "min_piece_too_long"}
+    assert form_errors(typed, form=PlanForm.CHEAPEST_BY_ENERGY) == {"pieces": "min_piece_too_long"}
 
 
 async def test_the_price_limit_is_typed_in_euros_if_the_household_chooses_euros(

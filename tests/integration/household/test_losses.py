@@ -118,6 +118,16 @@ async def test_late_prices_raise_a_repair_after_half_past_three_until_they_come(
     assert not home.is_on("data_problem")
 
 
+async def test_past_prices_are_not_missing_because_the_current_period_has_none(make_home: MakeHome) -> None:
+    """The delivery day begins at one in the morning, and its prices are late."""
+    home = await make_home("2026-01-14T23:30:00+02:00", PUBLISHED_TODAY)
+    await home.add()
+    await home.at(instant("2026-01-15T01:20:00+02:00"))
+    home.serve()
+    await home.poll()
+    assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["prices_late"]
+
+
 async def test_an_old_forecast_raises_a_repair(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     home.forecast_made_at = home.now - 7 * HOUR_S

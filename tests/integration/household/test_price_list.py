@@ -6,8 +6,8 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
-from custom_components.tunnihind.entities.price_sensor import MAX_POINTS
-from custom_components.tunnihind.household.prices_now import PricesNow, points, rates, timeline_of
+from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
+from custom_components.tunnihind.household.prices_now import PricesNow, haeo_points, nord_pool_rates, timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
 from tests.integration.household.test_entities import enable_all
@@ -78,9 +78,16 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
         step_s=QUARTER_S,
     )
     timeline = timeline_of(answer, Tariff())
-    prices = PricesNow(now=answer.now, answer=answer, timeline=timeline, levels=timeline, cheap_hours=6, outcomes={})
-    assert (prices.listed[0].start, prices.listed[-1].end) == (midnight, end)
-    longest = json_bytes({"rates": rates(prices.listed), "forecast": points(prices.listed[:MAX_POINTS])})
+    prices = PricesNow(
+        now=answer.now, answer=answer, timeline=timeline, level_prices=timeline, cheap_hours=6, outcomes={}
+    )
+    assert (prices.listed_periods[0].start, prices.listed_periods[-1].end) == (midnight, end)
+    longest = json_bytes(
+        {
+            "rates": nord_pool_rates(prices.listed_periods),
+            "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
+        }
+    )
     assert len(longest) < 99_000
 
 

@@ -156,9 +156,9 @@ async def test_a_rehearsal_that_starts_again_shows_no_window_of_its_last_run(reh
     planner = rehearsed.entry.runtime_data.planner
     ends = instant(rehearsed.value("window_end", PLAN_ID))
     await rehearse_until(rehearsed, ends + 6 * HOUR_S)
-    assert [window.end for window in planner.ran[PLAN_ID]] == [ends]
+    assert [window.end for window in planner.begun_windows[PLAN_ID]] == [ends]
     await rehearsed.move_server_clock(ends + 3 * HOUR_S - rehearsed.now)
-    assert planner.ran[PLAN_ID] == []
+    assert planner.begun_windows[PLAN_ID] == []
 
 
 async def turn(home: Home, proxy: RecordingProxy, mode: str, ahead_s: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from custom_components.tunnihind.ledger.account import Account
 from custom_components.tunnihind.ledger.ledger import Ledger
-from custom_components.tunnihind.plans.outcome import Decision, Outcome
+from custom_components.tunnihind.plans.outcome import Outcome, Window
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
@@ -77,7 +77,7 @@ class Life:
 
     def go_off(self, until: int) -> None:
         """Turn Home Assistant off until then. The device goes on with the running piece, and misses the others."""
-        if isinstance(self.outcome, Decision):
+        if isinstance(self.outcome, Window):
             for start, end in self.outcome.pieces:
                 if start <= self.now < end:
                     self._on |= {(quarter, quarter + QUARTER_S) for quarter in range(self.now, end, QUARTER_S)}
@@ -88,7 +88,7 @@ class Life:
         self.ledger = Ledger.from_dict(json.loads(json.dumps(self.ledger.as_dict())))
 
     def _note(self, until: int) -> None:
-        if isinstance(self.outcome, Decision):
+        if isinstance(self.outcome, Window):
             quarters = range(self.now - self.now % QUARTER_S, until, QUARTER_S)
             self._on |= {(start, start + QUARTER_S) for start in quarters if self.outcome.runs_at(start)}
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.ledger.ledger import Ledger
-from custom_components.tunnihind.ledger.run import StartedWindow, amounts_by_day
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
-from custom_components.tunnihind.plans.outcome import Decision
-from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.ledger.started_window import StartedWindow, totals_by_day
+from custom_components.tunnihind.plans.outcome import Window
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from tests.integration.ledger.conftest import DAY_S, PLAN, Life, wavy
 from tests.support.household.timelines import at, line, settled
@@ -32,7 +32,7 @@ def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> St
 def prices_of(*parts: float) -> SettledPrices:
     """Return the prices of hours from the night on."""
     prices = SettledPrices()
-    prices.note(line(settled(NIGHT, parts)))
+    prices.add_timeline(line(settled(NIGHT, parts)))
     return prices
 
 
@@ -41,13 +41,13 @@ DAY = [0.30] * 4 + [0.10] * 4 + [0.20] * 16
 
 def test_a_window_saves_against_starting_at_once_and_against_the_days_mean() -> None:
     run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 6 * HOUR_S))
-    [(day, total)] = amounts_by_day(run, prices_of(*DAY), NIGHT + DAY_S).items()
+    [(day, total)] = totals_by_day(run, prices_of(*DAY), NIGHT + DAY_S).items()
     assert day.isoformat() == "2026-11-20"
     mean = sum(DAY) / 24
-    assert total.even.kwh == pytest.approx(2)
-    assert total.even.cost == pytest.approx(0.20)
-    assert total.even.saved == pytest.approx(0.40)
-    assert total.even.below_mean == pytest.approx(2 * (mean - 0.10))
+    assert total.at_one_kw.kwh == pytest.approx(2)
+    assert total.at_one_kw.cost == pytest.approx(0.20)
+    assert total.at_one_kw.saved == pytest.approx(0.40)
+    assert total.at_one_kw.below_mean == pytest.approx(2 * (mean - 0.10))
     assert total.used.kwh == 0
     assert total.unread_h == pytest.approx(2)
 
@@ -62,7 +62,7 @@ def test_the_devices_own_energy_counts_in_the_order_in_which_it_used_it() -> Non
         for start in range(hour, hour + HOUR_S, QUARTER_S)
     }
     run = run_of((first, first + HOUR_S), (second, second + HOUR_S), meter="sensor.boiler", readings=readings)
-    [total] = amounts_by_day(run, prices_of(*night), NIGHT + DAY_S).values()
+    [total] = totals_by_day(run, prices_of(*night), NIGHT + DAY_S).values()
     assert total.used.kwh == pytest.approx(4)
     assert total.used.cost == pytest.approx(3 * 0.10 + 0.20)
     assert total.used.saved == pytest.approx(3 * 0.30 + 0.25 - total.used.cost)
@@ -71,29 +71,29 @@ def test_the_devices_own_energy_counts_in_the_order_in_which_it_used_it() -> Non
 
 def test_a_power_counts_until_the_energy_is_reached() -> None:
     run = run_of((NIGHT, NIGHT + 3 * HOUR_S), power_kw=2.5, energy_kwh=7.0)
-    [total] = amounts_by_day(run, prices_of(*[0.1] * 24), NIGHT + DAY_S).values()
+    [total] = totals_by_day(run, prices_of(*[0.1] * 24), NIGHT + DAY_S).values()
     assert total.used.kwh == pytest.approx(7.0)
     assert total.used.saved == pytest.approx(0)
 
 
 def test_each_part_of_a_window_over_midnight_belongs_to_its_own_day() -> None:
     run = run_of((NIGHT + 23 * HOUR_S, NIGHT + 25 * HOUR_S), at_once=NIGHT + 20 * HOUR_S)
-    found = amounts_by_day(run, prices_of(*[0.2] * 24, *[0.1] * 24), NIGHT + 2 * DAY_S)
+    found = totals_by_day(run, prices_of(*[0.2] * 24, *[0.1] * 24), NIGHT + 2 * DAY_S)
     assert [day.day for day in found] == [20, 21]
-    assert [total.even.cost for total in found.values()] == pytest.approx([0.2, 0.1])
-    assert [total.even.saved for total in found.values()] == pytest.approx([0.0, 0.1])
+    assert [total.at_one_kw.cost for total in found.values()] == pytest.approx([0.2, 0.1])
+    assert [total.at_one_kw.saved for total in found.values()] == pytest.approx([0.0, 0.1])
 
 
 def test_prices_that_are_not_settled_do_not_count() -> None:
     run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 6 * HOUR_S))
-    assert amounts_by_day(run, prices_of(*DAY[:20]), NIGHT + DAY_S) == {}
+    assert totals_by_day(run, prices_of(*DAY[:20]), NIGHT + DAY_S) == {}
 
 
 def test_a_window_that_was_cut_off_within_a_quarter_counts_to_the_second() -> None:
     run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 5 * HOUR_S + 440), at_once=NIGHT + 600)
-    [total] = amounts_by_day(run, prices_of(*DAY), NIGHT + DAY_S).values()
-    assert total.even.kwh == pytest.approx((HOUR_S + 440) / HOUR_S)
-    assert total.even.saved == pytest.approx((HOUR_S + 440) / HOUR_S * 0.20)
+    [total] = totals_by_day(run, prices_of(*DAY), NIGHT + DAY_S).values()
+    assert total.at_one_kw.kwh == pytest.approx((HOUR_S + 440) / HOUR_S)
+    assert total.at_one_kw.saved == pytest.approx((HOUR_S + 440) / HOUR_S * 0.20)
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
@@ -105,26 +105,26 @@ def test_a_week_adds_up_to_what_the_device_was_on_for(plan: PlanSettings, step_s
     total = life.account.total
     quarters = plan.duration_s // QUARTER_S
     assert len(life.ran) == 7 * quarters
-    assert total.even.kwh == pytest.approx(7 * plan.duration_s / HOUR_S)
-    assert total.even.cost == pytest.approx(life.cost(life.ran))
+    assert total.at_one_kw.kwh == pytest.approx(7 * plan.duration_s / HOUR_S)
+    assert total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
     at_once = sum(life.at_once(NIGHT + day * DAY_S, quarters) for day in range(7))
-    assert total.even.saved == pytest.approx(at_once - life.cost(life.ran))
+    assert total.at_one_kw.saved == pytest.approx(at_once - life.cost(life.ran))
     means = sum(life.day_mean(start) / 4 for start, _ in life.ran)
-    assert total.even.below_mean == pytest.approx(means - life.cost(life.ran))
+    assert total.at_one_kw.below_mean == pytest.approx(means - life.cost(life.ran))
 
 
 @pytest.mark.parametrize("begins", ["2026-03-27", "2026-10-23", "2026-12-28"])
 def test_days_of_23_and_25_hours_and_the_turn_of_the_year_are_days_like_others(begins: str) -> None:
     life = Life(BOILER, at(begins))
     life.live(at(begins) + 5 * DAY_S)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
-    by_day = {local(start).date() for start, _ in life.ran}
-    each = [life.account.total_of([day]).even.cost for day in by_day]
-    assert sum(each) == pytest.approx(life.account.total.even.cost)
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
+    by_day = {tallinn_time(start).date() for start, _ in life.ran}
+    each = [life.account.total_of([day]).at_one_kw.cost for day in by_day]
+    assert sum(each) == pytest.approx(life.account.total.at_one_kw.cost)
     for day in by_day:
-        ran = [quarter for quarter in life.ran if local(quarter[0]).date() == day]
-        assert life.account.total_of([day]).even.cost == pytest.approx(life.cost(ran))
-        assert life.account.total_of([day]).even.below_mean == pytest.approx(
+        ran = [quarter for quarter in life.ran if tallinn_time(quarter[0]).date() == day]
+        assert life.account.total_of([day]).at_one_kw.cost == pytest.approx(life.cost(ran))
+        assert life.account.total_of([day]).at_one_kw.below_mean == pytest.approx(
             sum(life.day_mean(start) / 4 for start, _ in ran) - life.cost(ran)
         )
 
@@ -147,13 +147,13 @@ def test_a_restart_at_any_tick_changes_nothing() -> None:
 def test_home_assistant_off_for_a_part_of_a_window_loses_none_of_it() -> None:
     life = Life(MACHINE, NIGHT)
     life.live(NIGHT)
-    assert isinstance(life.outcome, Decision)
+    assert isinstance(life.outcome, Window)
     begins = life.outcome.start
     life.live(begins + QUARTER_S)
     life.restart()
     life.go_off(begins + 3 * HOUR_S)
     life.tick()
-    assert life.account.total.even.kwh == pytest.approx(2)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(2)
 
 
 def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> None:
@@ -161,7 +161,7 @@ def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> N
     life.live(NIGHT + DAY_S)
     first_quarter = NIGHT + 10 * HOUR_S + QUARTER_S
     at_once = sum(life.price_of((first_quarter + place * QUARTER_S) // HOUR_S * HOUR_S) / 4 for place in range(8))
-    assert life.account.total.even.saved == pytest.approx(at_once - life.cost(life.ran))
+    assert life.account.total.at_one_kw.saved == pytest.approx(at_once - life.cost(life.ran))
 
 
 def test_prices_that_come_late_count_when_they_come() -> None:
@@ -174,22 +174,22 @@ def test_prices_that_come_late_count_when_they_come() -> None:
         forecast_of=lambda start: wavy(start) + 0.01,
     )
     life.live(late - QUARTER_S)
-    assert life.account.total.even.kwh == 0
+    assert life.account.total.at_one_kw.kwh == 0
     assert life.account.last_window is None
     life.live(late)
-    assert life.account.total.even.kwh == pytest.approx(4)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+    assert life.account.total.at_one_kw.kwh == pytest.approx(4)
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
 
 
 def test_prices_that_never_come_are_given_up_after_two_weeks() -> None:
     life = Life(replace(MACHINE, horizon=Horizon.EXPECTED), NIGHT, is_published=lambda *_: False, forecast_of=wavy)
     life.live(NIGHT + DAY_S)
-    hours = life.ledger.missing_hours(life.now)
+    hours = life.ledger.hours_without_price(life.now)
     assert set(range(NIGHT, NIGHT + DAY_S, HOUR_S)) == set(hours)
     life.settings = replace(MACHINE, price_cap=-1.0)
     life.live(NIGHT + 17 * DAY_S)
-    assert life.ledger.missing_hours(life.now) == []
-    assert life.account.total.even.kwh == 0
+    assert life.ledger.hours_without_price(life.now) == []
+    assert life.account.total.at_one_kw.kwh == 0
 
 
 def test_prices_asked_for_later_count_too() -> None:
@@ -198,22 +198,22 @@ def test_prices_asked_for_later_count_too() -> None:
     life.settings = replace(MACHINE, price_cap=-1.0)
     life.live(NIGHT + 6 * DAY_S)
     life.restart()
-    hours = life.ledger.missing_hours(life.now)
-    life.ledger.note_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
+    hours = life.ledger.hours_without_price(life.now)
+    life.ledger.add_prices({hour: (life.price_of(hour),) * 4 for hour in hours})
     life.tick()
-    first_day = life.account.total_of([local(NIGHT).date()])
+    first_day = life.account.total_of([tallinn_time(NIGHT).date()])
     ran = [quarter for quarter in life.ran if quarter[0] < NIGHT + DAY_S]
-    assert first_day.even.cost == pytest.approx(life.cost(ran))
+    assert first_day.at_one_kw.cost == pytest.approx(life.cost(ran))
 
 
 def test_a_price_that_is_corrected_within_two_days_corrects_the_sums() -> None:
     life = Life(MACHINE, NIGHT)
     life.live(NIGHT + DAY_S)
-    before = life.account.total.even
+    before = life.account.total.at_one_kw
     life.price_of = lambda start: wavy(start) * 2
     life.tick()
-    assert life.account.total.even.cost == pytest.approx(2 * before.cost)
-    assert life.account.total.even.saved == pytest.approx(2 * before.saved)
+    assert life.account.total.at_one_kw.cost == pytest.approx(2 * before.cost)
+    assert life.account.total.at_one_kw.saved == pytest.approx(2 * before.saved)
 
 
 def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
@@ -226,7 +226,7 @@ def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
         forecast_of=lambda start: -0.5 if start >= NIGHT + 20 * HOUR_S else 2.0,
     )
     life.live(NIGHT + DAY_S)
-    assert life.account.total_of([local(NIGHT).date()]).even.saved < -1
+    assert life.account.total_of([tallinn_time(NIGHT).date()]).at_one_kw.saved < -1
 
 
 def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> None:
@@ -246,7 +246,7 @@ def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> No
     assert last.expected.expected == pytest.approx(0.10)
     assert last.expected.low < 0.10 < last.expected.high
     assert last.expected_at_start.expected == last.expected_at_start.low == pytest.approx(0.15)
-    per_kwh = last.total.even.per_kwh
+    per_kwh = last.total.at_one_kw.per_kwh
     assert per_kwh is not None
     assert per_kwh.saved == pytest.approx(0.15)
     life.restart()
@@ -267,7 +267,7 @@ def test_the_expected_saving_is_for_the_windows_present_need() -> None:
     last = life.account.last_window
     assert last is not None
     assert last.expected is not None
-    per_kwh = last.total.even.per_kwh
+    per_kwh = last.total.at_one_kw.per_kwh
     assert per_kwh is not None
     assert last.expected.expected == pytest.approx(per_kwh.saved) == pytest.approx(0.15 / 5)
 
@@ -284,7 +284,7 @@ def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
     assert life.account.last_window is not None
     assert life.account.last_window.start == last.start
     assert life.account.last_window.total.as_list() == pytest.approx(last.total.as_list(), abs=1e-6)
-    assert life.account.total.even.cost == pytest.approx(last.total.even.cost, abs=1e-6)
+    assert life.account.total.at_one_kw.cost == pytest.approx(last.total.at_one_kw.cost, abs=1e-6)
 
 
 def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one() -> None:
@@ -300,7 +300,7 @@ def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one(
     assert later.start == NIGHT + 2 * DAY_S + 3 * HOUR_S
     life.settings = replace(MACHINE, price_cap=-1.0)
     life.live(NIGHT + 6 * DAY_S)
-    assert missing in life.ledger.missing_hours(life.now)
+    assert missing in life.ledger.hours_without_price(life.now)
     assert life.account.last_window is not None
     assert life.account.last_window.start == later.start
 
@@ -311,8 +311,8 @@ def test_after_a_clock_is_set_back_each_window_counts_once(back_s: int) -> None:
     life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
     life.now -= back_s
     life.live(NIGHT + 6 * DAY_S)
-    assert life.account.total.even.kwh == pytest.approx(len(life.ran) / 4)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+    assert life.account.total.at_one_kw.kwh == pytest.approx(len(life.ran) / 4)
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
 
 
 def test_added_up_days_stay_the_same_when_a_clock_set_back_repeats_them() -> None:
@@ -320,7 +320,7 @@ def test_added_up_days_stay_the_same_when_a_clock_set_back_repeats_them() -> Non
     life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
     life.now = NIGHT + HOUR_S
     life.live(NIGHT + 6 * DAY_S)
-    assert life.account.total.even.kwh == pytest.approx(6 * 3)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(6 * 3)
 
 
 def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
@@ -330,25 +330,25 @@ def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
     life.live(NIGHT + 3 * HOUR_S)
     life.outcome = None
     life.live(NIGHT + 20 * HOUR_S)
-    assert life.account.total.even.kwh == pytest.approx(3)
-    assert life.account.total.even.cost == pytest.approx(0.1 + 0.2 + 0.2)
-    assert life.account.total.even.saved == pytest.approx((0.3 - 0.1) + (0.3 + 0.25 - 0.2 - 0.2))
+    assert life.account.total.at_one_kw.kwh == pytest.approx(3)
+    assert life.account.total.at_one_kw.cost == pytest.approx(0.1 + 0.2 + 0.2)
+    assert life.account.total.at_one_kw.saved == pytest.approx((0.3 - 0.1) + (0.3 + 0.25 - 0.2 - 0.2))
 
 
-@pytest.mark.parametrize("kind", [Kind.DEAREST, Kind.ABOVE])
-def test_windows_in_expensive_hours_save_nothing(kind: Kind) -> None:
-    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is Kind.ABOVE else None, min_piece_s=HOUR_S)
+@pytest.mark.parametrize("kind", [PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE])
+def test_windows_in_expensive_hours_save_nothing(kind: PlanKind) -> None:
+    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is PlanKind.ABOVE else None, min_piece_s=HOUR_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
     assert life.ran
-    assert life.account.total.even.kwh == 0
+    assert life.account.total.at_one_kw.kwh == 0
 
 
 def test_all_hours_below_a_price_are_counted_like_any_others() -> None:
-    plan = replace(MACHINE, kind=Kind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
+    plan = replace(MACHINE, kind=PlanKind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
 
 
 def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
@@ -356,10 +356,10 @@ def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
     life.live(NIGHT + 70 * DAY_S)
     kept = life.ledger.as_dict()
     assert len(kept["plans"][PLAN]["days"]) == 62
-    assert life.account.total.even.kwh == pytest.approx(70 * 2)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(70 * 2)
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran), rel=1e-6)
     assert len(json.dumps(kept)) < 24_000
-    assert life.account.total_of([local(life.now).date() - timedelta(days=30)]).even.kwh == pytest.approx(2)
+    assert life.account.total_of([tallinn_time(life.now).date() - timedelta(days=30)]).at_one_kw.kwh == pytest.approx(2)
 
 
 def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture) -> None:
@@ -374,13 +374,13 @@ def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture)
     assert life.ledger.account("other") is None
     assert life.ledger.account("short") is None
     life.tick()
-    assert life.account.total.even.kwh == pytest.approx(3)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(3)
 
 
 def test_a_deleted_plan_is_forgotten() -> None:
     life = Life(BOILER, NIGHT)
     life.live(NIGHT + DAY_S)
-    life.ledger.keep_only([])
+    life.ledger.keep_only_plans([])
     assert life.ledger.account(PLAN) is None
 
 
@@ -400,12 +400,12 @@ def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
     life.restart()
     life.go_off(life.now + off_for * HOUR_S)
     life.live(NIGHT + 2 * DAY_S)
-    assert life.account.total.even.cost == pytest.approx(life.cost(life.ran), abs=1e-5)
-    assert life.account.total.even.kwh == pytest.approx(len(life.ran) / 4, abs=1e-5)
+    assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran), abs=1e-5)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(len(life.ran) / 4, abs=1e-5)
 
 
 def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
-    life = Life(replace(BOILER, days=3, deadline=local(NIGHT).time()), NIGHT)
+    life = Life(replace(BOILER, days=3, deadline=tallinn_time(NIGHT).time()), NIGHT)
     life.live(NIGHT + 8 * DAY_S)
     kept = life.ledger.as_dict()["prices"]
     assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
@@ -414,7 +414,7 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     assert prices.mean(kept["since"] - HOUR_S, life.now) is None
     assert SettledPrices().as_dict() == {}
     assert SettledPrices.from_dict({}).mean(NIGHT, NIGHT + 1) is None
-    assert Timeline(HOUR_S).at(NIGHT) is None
+    assert Timeline(HOUR_S).period_at(NIGHT) is None
 
 
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])
@@ -438,10 +438,10 @@ def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanS
 def test_windows_are_counted_again_once_a_clock_that_was_set_back_has_caught_up() -> None:
     life = Life(MACHINE, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
-    counted = life.account.total.even.kwh
+    counted = life.account.total.at_one_kw.kwh
     life.now -= 5 * HOUR_S
     life.live(NIGHT + 4 * DAY_S)
-    assert life.account.total.even.kwh == pytest.approx(counted + 2 * MACHINE.duration_s / HOUR_S)
+    assert life.account.total.at_one_kw.kwh == pytest.approx(counted + 2 * MACHINE.duration_s / HOUR_S)
 
 
 def test_windows_of_a_clock_that_was_days_ahead_delay_no_others() -> None:

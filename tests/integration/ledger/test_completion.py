@@ -7,7 +7,7 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.ledger.completion import Completion
+from custom_components.tunnihind.ledger.completion import LedgerCompletion
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.past.paid_prices import PaidPrices
 from custom_components.tunnihind.prices.tariff import Tariff
@@ -19,7 +19,7 @@ from tests.support.household.timelines import NIGHT
 class WaitingLedger(Ledger):
     """A ledger that waits for a price."""
 
-    def missing_hours(self, now: int) -> list[int]:
+    def hours_without_price(self, now: int) -> list[int]:
         return [NIGHT]
 
 
@@ -29,20 +29,20 @@ async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAss
     asked: list[date] = []
     come = asyncio.Event()
 
-    async def settled_in(month: date) -> dict[int, float]:
+    async def fetch_month(month: date) -> dict[int, float]:
         asked.append(month)
         await come.wait()
         return {}
 
-    ledger, paid = WaitingLedger(), PaidPrices(step_s=HOUR_S, settled_in=settled_in, tariff=Tariff())
+    ledger, paid = WaitingLedger(), PaidPrices(step_s=HOUR_S, fetch_month=fetch_month, tariff=Tariff())
     clock = EntryClock(is_rehearsal=False)
-    completion = Completion(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
+    completion = LedgerCompletion(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
     for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):
-        completion.async_look(now)
+        completion.async_look_for_missing_data(now)
         await asyncio.sleep(0)
     assert len(asked) == 1
     come.set()
     await hass.async_block_till_done(wait_background_tasks=True)
-    completion.async_look(NIGHT + 5 * HOUR_S)
+    completion.async_look_for_missing_data(NIGHT + 5 * HOUR_S)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert len(asked) == 2

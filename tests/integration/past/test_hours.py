@@ -15,7 +15,7 @@ from custom_components.tunnihind.past.paid_prices import (
     LeftOutReason,
     hour_price,
     hours_between,
-    left_out_spans,
+    left_out_ranges,
 )
 from custom_components.tunnihind.prices.rates import Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
@@ -65,7 +65,7 @@ REASONS = st.sampled_from(
 
 @given(st.dictionaries(st.integers(0, 60).map(lambda i: HOUR + i * HOUR_S), REASONS))
 def test_the_spans_are_exactly_the_hours_that_were_left_out(reasons: dict[int, LeftOutHour]) -> None:
-    spans = left_out_spans(reasons)
+    spans = left_out_ranges(reasons)
     assert {hour: why for start, end, why in spans for hour in range(start, end, HOUR_S)} == reasons
     for (_, end, why), (start, _, other) in pairwise(spans):
         assert end < start or (end == start and why != other)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcome, Reason, outcome_from_dict
+from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
@@ -21,8 +21,8 @@ def plan(duration: int = 120, **form: object) -> PlanSettings:
     return PlanSettings.from_mapping({"duration": duration, **form})
 
 
-def window(outcome: Outcome) -> Decision:
-    assert isinstance(outcome, Decision)
+def window(outcome: Outcome) -> Window:
+    assert isinstance(outcome, Window)
     return outcome
 
 
@@ -35,7 +35,7 @@ def hours(outcome: Outcome) -> list[tuple[float, float]]:
     return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
 
 
-def reason(outcome: Outcome) -> Reason:
+def reason(outcome: Outcome) -> NoWindowReason:
     assert isinstance(outcome, NoWindow)
     return outcome.reason
 
@@ -74,9 +74,9 @@ def test_a_window_that_begins_at_once_is_locked_at_once() -> None:
 
 def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() -> None:
     first = window(decide(plan(), TWO_DAYS, NIGHT))
-    assert [first.started_by(now) for now in (clock(3) - 1, clock(3))] == [False, True]
+    assert [first.has_started_by(now) for now in (clock(3) - 1, clock(3))] == [False, True]
     held = window(decide(plan(), TWO_DAYS, clock(4), first))
-    assert held.started_by(clock(2))
+    assert held.has_started_by(clock(2))
 
 
 def test_a_split_window_stays_also_between_its_pieces() -> None:
@@ -98,9 +98,9 @@ def test_an_occurrence_that_has_run_stays_done_while_there_is_nothing_to_plan() 
     today = line(settled(NIGHT, CHEAP_AT_3))
     held = decide(plan(), today, clock(4), decide(plan(), today, NIGHT))
     waiting = decide(plan(), today, clock(5), held)
-    assert reason(waiting) is Reason.NO_PRICES
+    assert reason(waiting) is NoWindowReason.NO_PRICES
     again = decide(plan(), today, clock(6), waiting)
-    assert reason(again) is Reason.NO_PRICES
+    assert reason(again) is NoWindowReason.NO_PRICES
     assert hours(decide(plan(), TWO_DAYS, clock(14), again)) == [(27, 29)]
 
 
@@ -148,10 +148,10 @@ def test_missing_time_is_added_after_the_window_but_not_after_its_span() -> None
     asked, today = plan(180, split=True), line(settled(NIGHT, [0.3, *[None] * 20, 0.1, 0.1, 0.1]))
     began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
     waiting = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
-    assert reason(waiting) is Reason.NO_PRICES
+    assert reason(waiting) is NoWindowReason.NO_PRICES
     assert hours(decide(asked, today, clock(4), waiting)) == [(0, 1), (21, 23)]
     assert hours(decide(asked, today, clock(22.25), waiting)) == [(0, 1), (22.25, 24)]
-    assert reason(decide(asked, today, clock(24), waiting)) is Reason.NO_PRICES
+    assert reason(decide(asked, today, clock(24), waiting)) is NoWindowReason.NO_PRICES
 
 
 def test_less_than_a_piece_is_only_added_to_the_running_piece() -> None:
@@ -159,7 +159,7 @@ def test_less_than_a_piece_is_only_added_to_the_running_piece() -> None:
     began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
     assert hours(decide(asked, today, clock(0.5), began)) == [(0, 1.5)]
     over = decide(asked, line(settled(NIGHT, [0.3])), clock(1.25), began)
-    assert reason(decide(asked, today, clock(1.5), over)) is Reason.NO_PRICES
+    assert reason(decide(asked, today, clock(1.5), over)) is NoWindowReason.NO_PRICES
 
 
 def test_published_prices_only_wait_for_the_publication() -> None:
@@ -188,40 +188,40 @@ def test_an_hour_above_the_cap_is_never_used_and_one_at_it_is() -> None:
     timeline = line(settled(NIGHT, [0.20, 0.15, 0.12, 0.1201, 0.11, *[0.3] * 19]))
     assert hours(decide(plan(60, price_cap=12), timeline, NIGHT)) == [(4, 5)]
     assert hours(decide(plan(120, split=True, price_cap=12), timeline, NIGHT)) == [(2, 3), (4, 5)]
-    assert reason(decide(plan(120, price_cap=12), timeline, NIGHT)) is Reason.ABOVE_CAP
+    assert reason(decide(plan(120, price_cap=12), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
 
 
 def test_a_cautious_plan_compares_the_ninetieth_percentile_with_the_cap() -> None:
     timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
-    assert reason(decide(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is Reason.ABOVE_CAP
+    assert reason(decide(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
     assert window(decide(plan(horizon="expected", price_cap=20), timeline, NIGHT))
 
 
 def test_without_prices_there_is_no_window() -> None:
-    assert reason(decide(plan(), Timeline(HOUR_S), NIGHT)) is Reason.NO_PRICES
-    assert reason(decide(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is Reason.NO_PRICES
-    assert reason(decide(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is Reason.NO_PRICES
+    assert reason(decide(plan(), Timeline(HOUR_S), NIGHT)) is NoWindowReason.NO_PRICES
+    assert reason(decide(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is NoWindowReason.NO_PRICES
+    assert reason(decide(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is NoWindowReason.NO_PRICES
 
 
 def test_a_weekly_plan_waits_for_prices_of_its_day() -> None:
-    assert reason(decide(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is Reason.NO_PRICES
+    assert reason(decide(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is NoWindowReason.NO_PRICES
 
 
 def test_a_plan_longer_than_its_span_has_too_little_time_with_any_prices() -> None:
     impossible = plan(duration=240, earliest="10:00:00", deadline="13:00:00")
-    assert reason(decide(impossible, TWO_DAYS, NIGHT)) is Reason.TOO_LITTLE_TIME
-    assert reason(decide(impossible, Timeline(HOUR_S), NIGHT)) is Reason.TOO_LITTLE_TIME
+    assert reason(decide(impossible, TWO_DAYS, NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
+    assert reason(decide(impossible, Timeline(HOUR_S), NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
 
 
 def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() -> None:
-    assert reason(decide(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22))) is Reason.NO_PRICES
+    assert reason(decide(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22))) is NoWindowReason.NO_PRICES
 
 
 def test_a_plan_avoids_hours_whose_price_got_lost() -> None:
     first = decide(plan(), TWO_DAYS, NIGHT)
     without_4 = line([one for one in TWO_DAYS.periods if one.start != clock(4)])
     assert hours(decide(plan(), without_4, clock(1), first)) == [(2, 4)]
-    assert reason(decide(plan(), Timeline(HOUR_S), clock(1), first)) is Reason.NO_PRICES
+    assert reason(decide(plan(), Timeline(HOUR_S), clock(1), first)) is NoWindowReason.NO_PRICES
 
 
 def test_a_clock_set_forth_and_back_finds_the_window_that_was_running() -> None:
@@ -229,7 +229,7 @@ def test_a_clock_set_forth_and_back_finds_the_window_that_was_running() -> None:
     ahead = decide(plan(), TWO_DAYS, clock(20), held)
     assert hours(ahead) == [(27, 29)]
     far_ahead = decide(plan(), TWO_DAYS, clock(0, day=9), ahead)
-    assert reason(far_ahead) is Reason.NO_PRICES
+    assert reason(far_ahead) is NoWindowReason.NO_PRICES
     assert hours(decide(plan(), TWO_DAYS, clock(4), far_ahead)) == [(3, 5)]
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.outcome import Decision, Outcome
+from custom_components.tunnihind.plans.outcome import Outcome, Window
 from custom_components.tunnihind.plans.plan import decide, window_in
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
-from custom_components.tunnihind.plans.spans import last_close, spans
+from custom_components.tunnihind.plans.spans import latest_close_to_wait_for, spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.plan_days import Household, goes_on, noise, timeline_at, true_price
 from tests.support.household.timelines import DAY_S, QUARTER_S, at
@@ -94,7 +94,7 @@ def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:
         for run in household.runs.values():
             for start, end in run.pieces:
                 timeline = timeline_at(start)
-                assert all(hour.price <= cap for hour in timeline.between(start, end))
+                assert all(hour.price <= cap for hour in timeline.periods_between(start, end))
 
 
 def test_publication_ten_hours_late_still_lets_every_day_run() -> None:
@@ -136,15 +136,17 @@ def test_a_plan_runs_whole_on_the_first_of_its_days_with_room(
     )
     now = first + quarter * QUARTER_S
     ahead = list(spans(plan, now, now + 8 * DAY_S))
-    windows = [window_in(plan, known, span, now) for span in ahead if span.closes <= last_close(plan, ahead[0])]
-    whole = [window for window in windows if isinstance(window, Decision) and not window.shortened]
+    windows = [
+        window_in(plan, known, span, now) for span in ahead if span.closes <= latest_close_to_wait_for(plan, ahead[0])
+    ]
+    whole = [window for window in windows if isinstance(window, Window) and not window.shortened]
     outcome = decide(plan, known, now)
-    assert isinstance(outcome, Decision)
+    assert isinstance(outcome, Window)
     if whole:
         assert (outcome.span, outcome.pieces) == (whole[0].span, whole[0].pieces)
     else:
         windows = [window_in(plan, known, span, now) for span in ahead]
-        assert outcome.span == next(window.span for window in windows if isinstance(window, Decision))
+        assert outcome.span == next(window.span for window in windows if isinstance(window, Window))
 
 
 PLANS = st.builds(
@@ -162,21 +164,21 @@ def test_no_clock_or_price_moves_a_window_that_has_begun(
 ) -> None:
     now = at(first) + DAY_S
     outcome: Outcome | None = None
-    run: Decision | None = None
+    run: Window | None = None
     for step, loss in steps:
         now += step
         outcome = decide(plan, with_losses(timeline_at(now), loss), now, outcome)
         if run is not None and now < run.span.opens:
             run = None
         if run is not None and now < run.end:
-            assert isinstance(outcome, Decision)
+            assert isinstance(outcome, Window)
             assert goes_on(run, outcome)
-        elif isinstance(outcome, Decision):
+        elif isinstance(outcome, Window):
             assert outcome.end > now
             assert run is None or outcome.span.opens >= run.end or (outcome.span == run.span and goes_on(run, outcome))
             assert outcome.span.opens <= outcome.start
             assert outcome.end <= outcome.span.closes
-        if isinstance(outcome, Decision) and outcome.locked:
+        if isinstance(outcome, Window) and outcome.locked:
             run = outcome
 
 

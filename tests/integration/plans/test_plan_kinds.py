@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.outcome import Decision, NoWindow, Outcome, Reason, outcome_from_dict
+from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import decide, window_in, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
@@ -25,8 +25,8 @@ def plan(**form: object) -> PlanSettings:
     return PlanSettings.from_mapping(form)
 
 
-def window(outcome: Outcome) -> Decision:
-    assert isinstance(outcome, Decision)
+def window(outcome: Outcome) -> Window:
+    assert isinstance(outcome, Window)
     return outcome
 
 
@@ -39,7 +39,7 @@ def hours(outcome: Outcome) -> list[tuple[float, float]]:
     return [((start - NIGHT) / HOUR_S, (end - NIGHT) / HOUR_S) for start, end in window(outcome).pieces]
 
 
-def reason(outcome: Outcome) -> Reason:
+def reason(outcome: Outcome) -> NoWindowReason:
     assert isinstance(outcome, NoWindow)
     return outcome.reason
 
@@ -85,13 +85,13 @@ class TestByEnergy:
         began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
         assert hours(decide(asked, line(settled(NIGHT, [0.3, 0.4, 0.1, 0.1, 0.1])), clock(0.5), began)) == [(0, 3)]
         over = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
-        assert reason(decide(asked, TODAY, clock(3), over)) is Reason.NO_PRICES
+        assert reason(decide(asked, TODAY, clock(3), over)) is NoWindowReason.NO_PRICES
 
     def test_with_an_energy_of_zero_the_plan_is_done(self) -> None:
-        assert reason(decide(plan(energy=0, power=2), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
-        assert reason(decide(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
+        assert reason(decide(plan(energy=0, power=2), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
+        assert reason(decide(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
         assert reason(window_in(plan(energy=0, power=2), TODAY, Span(NIGHT, NIGHT + DAY_S), NIGHT)) is (
-            Reason.NOTHING_NEEDED
+            NoWindowReason.NOTHING_NEEDED
         )
 
     def test_a_window_that_has_begun_stays_also_when_nothing_more_is_needed(self) -> None:
@@ -99,7 +99,7 @@ class TestByEnergy:
         held = decide(plan(energy=0, power=2), TODAY, clock(2), began)
         assert hours(held) == [(1, 3)]
         done = decide(plan(energy=0, power=2), TODAY, clock(3), held)
-        assert reason(done) is Reason.NOTHING_NEEDED
+        assert reason(done) is NoWindowReason.NOTHING_NEEDED
         assert done.last_run == held
 
     def test_the_cost_is_stored_and_may_be_missing_in_older_decisions(self) -> None:
@@ -121,7 +121,7 @@ class TestDearest:
     def test_a_price_limit_is_the_lowest_price(self) -> None:
         asked = {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60}
         assert hours(decide(plan(**asked, price_cap=40), TODAY, NIGHT)) == [(6, 9)]
-        assert reason(decide(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is Reason.BELOW_CAP
+        assert reason(decide(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is NoWindowReason.BELOW_CAP
 
     def test_caution_counts_the_tenth_percentile(self) -> None:
         timeline = line(settled(NIGHT, [0.3]), predicted(NIGHT + HOUR_S, [(0.1, 0.4, 0.9)] * 23))
@@ -146,7 +146,7 @@ class TestDearest:
         turned = [None if price is None else -price for price in prices]
         dearest = decide(plan(kind="dearest", **form), line(settled(NIGHT, prices)), NIGHT)
         cheapest = decide(plan(**form), line(settled(NIGHT, turned)), NIGHT)
-        if isinstance(cheapest, Decision):
+        if isinstance(cheapest, Window):
             assert window(dearest).pieces == cheapest.pieces
         else:
             assert reason(dearest) is cheapest.reason
@@ -195,7 +195,7 @@ class TestByPriceLimit:
         asked = plan(kind="below", price_cap=10)
         held = decide(asked, line(settled(NIGHT, DAY[:4])), clock(1))
         over = decide(asked, line(settled(NIGHT, DAY[:4])), clock(4), held)
-        assert reason(over) is Reason.NO_PRICES
+        assert reason(over) is NoWindowReason.NO_PRICES
         assert hours(decide(asked, TODAY, clock(4.5), over)) == [(1, 3), (5, 6)]
 
     def test_a_published_price_ends_a_predicted_piece_after_its_least_length(self) -> None:
@@ -220,7 +220,7 @@ class TestByPriceLimit:
         assert hours(held) == [(23, 24)]
         assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
         late = decide(asked, timeline, clock(24) + 600, held)
-        assert not isinstance(late, Decision), "a device that has stopped does not start again for 45 minutes"
+        assert not isinstance(late, Window), "a device that has stopped does not start again for 45 minutes"
 
     def test_no_piece_runs_over_a_deadline_within_a_quarter_of_an_hour(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60, deadline="00:10:00")
@@ -245,9 +245,9 @@ class TestByPriceLimit:
         for now in range(first, first + 4 * DAY_S, QUARTER_S):
             timeline = timeline_at(now)
             outcome = household.outcome = decide(household.plan, timeline, now, household.outcome)
-            period = timeline.at(now)
+            period = timeline.period_at(now)
             assert period is not None
-            runs = isinstance(outcome, Decision) and outcome.runs_at(now)
+            runs = isinstance(outcome, Window) and outcome.runs_at(now)
             assert runs is (period.price <= 0.08 if kind == "below" else period.price >= 0.08)
             on += runs
         assert 50 < on < 334

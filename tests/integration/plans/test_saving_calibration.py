@@ -16,7 +16,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries, KnownPrice, PriceArchive
 from tunnihind.forecast.run import Run, Runs
 from tunnihind.forecast.scenarios.dependence import ranks_of
-from tunnihind.forecast.scenarios.values import values_of
+from tunnihind.forecast.scenarios.values import scenario_values
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, consumer_price, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
@@ -158,7 +158,7 @@ def test_savings_and_averages_are_those_of_paths_that_err_as_the_served_model_do
     )
     apart = np.abs(np.subtract.outer(np.arange(48), np.arange(48)))
     factor = np.linalg.cholesky(0.45 * np.exp(-apart / 2.5) + 0.55 * np.exp(-apart / 34))
-    values, rng = values_of(run, -np.inf, ESTONIA.limits), np.random.default_rng(1)
+    values, rng = scenario_values(run, -np.inf, ESTONIA.limits), np.random.default_rng(1)
     ranks = [ranks_of((factor @ rng.standard_normal((48, 20))).T) for _ in range(50)]
     paths = np.concatenate([np.take_along_axis(values, one, axis=0) for one in ranks]) / 1000
     bands = zip(run.starts(), *(one.tolist() for one in (run.p10 / 1000, run.p50 / 1000, run.p90 / 1000)), strict=True)

@@ -4,7 +4,7 @@ from datetime import time
 
 import pytest
 
-from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings, Prefer
+from custom_components.tunnihind.plans.settings import Horizon, PlanKind, PlanSettings, Preference
 
 
 def test_an_empty_form_is_three_published_hours_in_one_piece_every_day() -> None:
@@ -162,8 +162,8 @@ def test_no_piece_has_to_be_longer_than_the_plan() -> None:
 def test_a_form_has_the_most_starts_and_the_tolerance() -> None:
     form = {"kind": "dearest", "split": True, "max_starts": 3.0, "tolerance": 0.57, "prefer": "latest"}
     settings = PlanSettings.from_mapping(form)
-    assert (settings.kind, settings.max_starts) == (Kind.DEAREST, 3)
-    assert (settings.tolerance, settings.prefer) == (0.0057, Prefer.LATEST)
+    assert (settings.kind, settings.max_starts) == (PlanKind.MOST_EXPENSIVE, 3)
+    assert (settings.tolerance, settings.prefer) == (0.0057, Preference.LATEST)
 
 
 def test_starts_mean_nothing_to_a_plan_in_one_piece() -> None:
@@ -175,7 +175,7 @@ def test_a_price_limit_alone_makes_a_plan_of_all_hours_on_its_side(kind: str) ->
     settings = PlanSettings.from_mapping({"kind": kind, "price_cap": 12.5})
     assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (0, 900, 0.125)
     assert settings.kind.is_by_limit
-    assert settings.kind.is_dear == (kind == "above")
+    assert settings.kind.looks_for_high_prices == (kind == "above")
 
 
 def test_fields_that_may_be_empty_may_be_none() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.solver import Job, Piece, all_usable, cheapest, first_quarter
+from custom_components.tunnihind.plans.solver import Job, Piece, cheapest_pieces, round_up_to_quarter, usable_pieces
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, settled
 
@@ -36,7 +36,7 @@ def solve(
     most_pieces: int | None = None,
     tolerance: float = 0.0,
     prefer_latest: bool = False,
-    goes_on: bool = False,
+    is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
     """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
@@ -47,7 +47,11 @@ def solve(
         tolerance=tolerance,
         prefer_latest=prefer_latest,
     )
-    return since_night(cheapest(timeline, bounds or whole(prices), job, price, span_opens=NIGHT, goes_on=goes_on))
+    return since_night(
+        cheapest_pieces(
+            timeline, bounds or whole(prices), job, price, span_opens=NIGHT, is_piece_running=is_piece_running
+        )
+    )
 
 
 def hours(*pieces: tuple[float, float]) -> tuple[Piece, ...]:
@@ -91,7 +95,7 @@ class Case:
     most_pieces: int | None = None
     tolerance: float = 0.0
     prefer_latest: bool = False
-    goes_on: bool = False
+    is_piece_running: bool = False
 
     @property
     def costs(self) -> list[int | None]:
@@ -111,7 +115,7 @@ class Case:
         ]
         shortest = (self.min_piece_s or self.duration_s) // QUARTER_S
         begins = -(-(bounds[0] - NIGHT) // QUARTER_S)
-        continues = self.goes_on and 0 <= begins < len(usable) and usable[begins]
+        continues = self.is_piece_running and 0 <= begins < len(usable) and usable[begins]
         for way in every_way_on(usable, shortest) if continues else every_way(usable, shortest):
             continued = bool(continues and way and way[0][0] == begins)
             used = len(quarters_of(way))
@@ -142,7 +146,7 @@ class Case:
         used = quarters_of(way)
         order = [-quarter for quarter in reversed(used)] if self.prefer_latest else used
         begins = -(-(self.bounds[0] - NIGHT) // QUARTER_S)
-        continued = self.goes_on and bool(way) and way[0][0] == begins
+        continued = self.is_piece_running and bool(way) and way[0][0] == begins
         return self.cost(way), len(way) - continued, order
 
 
@@ -180,10 +184,10 @@ def test_no_solution_is_better_than_the_one_found(case: Case) -> None:
 
 @settings(max_examples=300)
 @given(cases(), st.integers(0, 3), st.booleans())
-def test_no_solution_with_so_few_starts_is_better(case: Case, most_pieces: int, goes_on: bool) -> None:
+def test_no_solution_with_so_few_starts_is_better(case: Case, most_pieces: int, is_piece_running: bool) -> None:
     if case.min_piece_s is None:
         case = replace(case, min_piece_s=QUARTER_S)
-    case = replace(case, most_pieces=most_pieces, goes_on=goes_on)
+    case = replace(case, most_pieces=most_pieces, is_piece_running=is_piece_running)
     assert case.solved() == case.brute_force()
 
 
@@ -199,11 +203,11 @@ def test_no_earlier_or_later_solution_is_nearly_as_cheap(
 
 @settings(max_examples=200)
 @given(cases(), st.booleans())
-def test_all_usable_time_is_used(case: Case, goes_on: bool) -> None:
+def test_all_usable_time_is_used(case: Case, is_piece_running: bool) -> None:
     shortest = case.min_piece_s or QUARTER_S
-    everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, goes_on=goes_on)
+    everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, is_piece_running=is_piece_running)
     timeline = Timeline(HOUR_S, settled(NIGHT, case.prices))
-    found = all_usable(timeline, case.bounds, shortest, price, goes_on=goes_on)
+    found = usable_pieces(timeline, case.bounds, shortest, price, is_piece_running=is_piece_running)
     assert since_night(found) == everything.solved()
 
 
@@ -287,11 +291,11 @@ def test_without_prices_or_time_there_is_no_window(min_piece_s: int | None) -> N
 
 def test_a_window_begins_with_the_first_quarter_after_the_bound() -> None:
     assert solve([0.1, 0.2], HOUR_S, None, bounds=(NIGHT + 1, NIGHT + 2 * HOUR_S)) == hours((0.25, 1.25))
-    assert (first_quarter(NIGHT), first_quarter(NIGHT + 1)) == (NIGHT, NIGHT + QUARTER_S)
+    assert (round_up_to_quarter(NIGHT), round_up_to_quarter(NIGHT + 1)) == (NIGHT, NIGHT + QUARTER_S)
 
 
 def test_hours_that_the_rule_refuses_are_not_used() -> None:
-    pieces = cheapest(
+    pieces = cheapest_pieces(
         Timeline(HOUR_S, settled(NIGHT, [0.1, 0.2, 0.3])),
         (NIGHT, NIGHT + 3 * HOUR_S),
         Job(duration_s=HOUR_S),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.spans import Span, spans
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.support.household.timelines import DAY_S, at
 
@@ -46,7 +46,7 @@ def spans_from(day: str, until: str, **form: object) -> list[tuple[str, str]]:
 
 
 def wall(instant: int) -> str:
-    return local(instant).strftime("%a %d %H:%M")
+    return tallinn_time(instant).strftime("%a %d %H:%M")
 
 
 def hours_of(day: str, **form: object) -> float:
@@ -175,7 +175,7 @@ def test_a_span_is_no_longer_than_its_days_and_the_hour_of_autumn(plan: PlanSett
 def test_a_span_closes_on_a_chosen_day_or_opens_on_one_without_a_deadline(plan: PlanSettings, since: int) -> None:
     for span in spans(plan, since, since + 30 * DAY_S):
         bound = span.opens if plan.deadline is None else span.closes
-        assert local(bound).weekday() in plan.weekdays
+        assert tallinn_time(bound).weekday() in plan.weekdays
 
 
 @given(plans(), INSTANTS, st.integers(0, 40 * DAY_S))
@@ -188,10 +188,10 @@ def test_spans_are_the_same_at_any_time(plan: PlanSettings, since: int, later_s:
 
 @given(plans(), INSTANTS)
 def test_every_chosen_day_has_its_occurrence_save_one_that_spring_leaves_out(plan: PlanSettings, since: int) -> None:
-    day = local(since).date()
+    day = tallinn_time(since).date()
     days = [day + timedelta(days=number) for number in range(28)]
     found = spans(plan, since - 5 * DAY_S, since + 35 * DAY_S)
-    bounds = {local(_bound(plan, span)).date() for span in found}
+    bounds = {tallinn_time(_bound(plan, span)).date() for span in found}
     missing = [day for day in days if day.weekday() in plan.weekdays and day not in bounds]
     assert all(day.month == 3 and day.day >= 25 and day.weekday() == 6 for day in missing)
 

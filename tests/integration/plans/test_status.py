@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.plan import Status, decide, status_of, switched_off
+from custom_components.tunnihind.plans.plan import PlanStatus, decide, status_of, switched_off_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.support.household.timelines import NIGHT, line, settled
@@ -12,7 +12,7 @@ from tests.support.household.timelines import NIGHT, line, settled
 CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))
 
 
-def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: object) -> Status:
+def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: object) -> PlanStatus:
     """Return the status of a two-hour plan on that Friday, decided in every quarter of an hour since midnight."""
     settings = PlanSettings.from_mapping({"duration": 120, **form})
     outcome = None
@@ -59,9 +59,9 @@ def test_without_a_window_the_status_is_the_reason(form: dict[str, Any], status:
 def test_a_plan_that_is_switched_off_has_that_status(hour_of_day: float) -> None:
     settings = PlanSettings.from_mapping({"duration": 120, "weekdays": ["sun"]})
     now = NIGHT + int(hour_of_day * HOUR_S)
-    assert status_of(settings, switched_off(CHEAP_AT_3, now, None), now) == "switched_off"
+    assert status_of(settings, switched_off_outcome(CHEAP_AT_3, now, None), now) == "switched_off"
 
 
 def test_every_status_has_been_seen_here() -> None:
     seen = {"planned", "running", "done", "no_prices", "too_little_time", "above_cap", "below_cap", "off"}
-    assert set(Status) == seen | {"switched_off"}
+    assert set(PlanStatus) == seen | {"switched_off"}

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.household.planner import Planner
-from custom_components.tunnihind.plans.outcome import Decision, NoWindow
-from custom_components.tunnihind.plans.steering import Change
+from custom_components.tunnihind.plans.outcome import NoWindow, Window
+from custom_components.tunnihind.plans.steering import PlanChange
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
 from custom_components.tunnihind.storage import StoredState, state_from
 from tests.support.household.timelines import DAY_S, NIGHT, line, predicted, settled
@@ -31,7 +31,7 @@ ONE_PIECE = st.builds(lambda quarters: {"duration": 15 * quarters, "split": Fals
 
 def planner_of(form: Mapping[str, Any]) -> Planner:
     planner = Planner()
-    planner.update([subentry(form)])
+    planner.update_plans([subentry(form)])
     return planner
 
 
@@ -40,15 +40,15 @@ def subentry(form: Mapping[str, Any]) -> ConfigSubentry:
     return ConfigSubentry(data=data, subentry_id="plan", subentry_type="plan", title="Plan", unique_id=None)
 
 
-def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -> None:  # noqa: ANN401  fields of Change
+def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -> None:  # noqa: ANN401  fields of a plan's form
     plan = planner.plan("plan")
     assert plan is not None
-    planner.take({"plan": plan.changed(Change(**fields))}, now, replan=replan)
+    planner.replace_plans({"plan": plan.with_change(PlanChange(**fields))}, now, replan=replan)
 
 
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
-    stored = StoredState(outcomes=planner.outcomes, ran=planner.ran, steered=planner.steered)
+    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.steered_plans)
     other = Planner()
     other.restore([subentry(form)], state_from(json.loads(json.dumps(asdict(stored)))))
     return other
@@ -71,7 +71,7 @@ def day_of(
         if restarts:
             planner = restarted(planner, form)
         outcome = planner.decide(timeline, now)["plan"]
-        if isinstance(outcome, Decision) and outcome.runs_at(now):
+        if isinstance(outcome, Window) and outcome.runs_at(now):
             seen = joined(seen, (minute, following))
     noted: list[tuple[int, int]] = []
     for window in planner.windows("plan"):
@@ -182,7 +182,7 @@ def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
     planner.decide(known, NIGHT)
     change(planner, NIGHT + HOUR_S, values={"energy": 8})  # the car has charged 4 kWh
     outcome = planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
-    assert isinstance(outcome, Decision)
+    assert isinstance(outcome, Window)
     assert outcome.pieces == ((NIGHT, NIGHT + 3 * HOUR_S),)
     assert outcome.cost is not None
     assert (outcome.cost.energy, outcome.cost.expected) == (12, 12)
@@ -205,7 +205,7 @@ def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
     planner.decide(timeline, NIGHT + HOUR_S)
     change(planner, NIGHT + 3 * HOUR_S, enabled=True)
     outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
-    assert isinstance(outcome, Decision)
+    assert isinstance(outcome, Window)
     assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 3 * HOUR_S, NIGHT + 6 * HOUR_S))
     assert not outcome.shortened
 

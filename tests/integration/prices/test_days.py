@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.days import day_at, day_of, instant_of, local
+from custom_components.tunnihind.prices.days import day_at, day_of, instant_of, tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from tests.support.household.home import instant
 from tests.support.markets.price_strategies import instants
@@ -18,7 +18,7 @@ dates = st.dates(date(2024, 1, 1), date(2035, 12, 31))
 def test_every_instant_is_within_its_day(moment: int) -> None:
     day = day_at(moment)
     assert day.start <= moment < day.end
-    assert day.date == local(moment).date()
+    assert day.date == tallinn_time(moment).date()
 
 
 @given(dates)
@@ -36,12 +36,12 @@ def test_a_day_has_23_24_or_25_hours_as_its_date_requires(day: date) -> None:
 
 @given(instants, st.integers(-3, 3))
 def test_later_days_are_counted_by_the_calendar_and_not_by_24_hours(moment: int, days: int) -> None:
-    assert day_at(moment, days_later=days).date == local(moment).date() + timedelta(days=days)
+    assert day_at(moment, days_later=days).date == tallinn_time(moment).date() + timedelta(days=days)
 
 
 @given(instants)
 def test_the_instant_of_a_wall_time_shows_that_wall_time_or_its_first_occurrence(moment: int) -> None:
-    wall = local(moment)
+    wall = tallinn_time(moment)
     assert moment - instant_of(wall.date(), wall.time()) in {0, HOUR_S}
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.prices.zones import Zone
 from custom_components.tunnihind.server.answers import About, Backtest, Band, ForecastAnswer
 from custom_components.tunnihind.server.documents import (
-    Malformed,
-    UnknownZone,
+    MalformedDocument,
+    UnknownZoneDocument,
     about_from,
     forecast_from,
-    past_prices_from,
-    settled_from,
+    history_prices_from,
+    series_prices_from,
 )
 from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
 from tests.support.markets.price_strategies import answers
@@ -78,14 +78,14 @@ def test_a_forecast_document_is_read_whole() -> None:
 
 @pytest.mark.parametrize(("place", "value"), BROKEN)
 def test_a_value_that_breaks_the_specification_is_refused_by_the_name_of_its_field(place: Place, value: object) -> None:
-    with pytest.raises(Malformed) as refusal:
+    with pytest.raises(MalformedDocument) as refusal:
         forecast_from(altered(FORECAST, place, value))
     assert all(str(step) in str(refusal.value) for step in place)
 
 
 @pytest.mark.parametrize("place", NEEDED)
 def test_a_missing_field_is_named(place: Place) -> None:
-    with pytest.raises(Malformed, match=str(place[-1])):
+    with pytest.raises(MalformedDocument, match=str(place[-1])):
         forecast_from(lacking(FORECAST, place))
 
 
@@ -98,7 +98,7 @@ def test_a_document_without_the_fields_of_prices_is_foreign(place: Place) -> Non
 @pytest.mark.parametrize("band", [(50, 40, 60), (40, 60, 50), (60, 50, 40)])
 def test_percentiles_out_of_order_are_refused(band: tuple[int, int, int]) -> None:
     hour = dict(zip(("p10", "p50", "p90"), band, strict=True))
-    with pytest.raises(Malformed, match=r"p10 <= p50 <= p90.*forecast"):
+    with pytest.raises(MalformedDocument, match=r"p10 <= p50 <= p90.*forecast"):
         forecast_from(altered(FORECAST, ("forecast", 0), FORECAST["forecast"][0] | hour))
 
 
@@ -143,8 +143,8 @@ def _document_of(known: ForecastAnswer) -> dict[str, Any]:
 def test_any_other_document_is_foreign_or_malformed_and_nothing_else(document: object) -> None:
     with pytest.raises(ValueError):
         forecast_from(document)
-    for read in (about_from, settled_from):
-        with pytest.raises(Malformed):
+    for read in (about_from, series_prices_from):
+        with pytest.raises(MalformedDocument):
             read(document)
 
 
@@ -155,7 +155,7 @@ def test_a_document_with_anything_anywhere_is_read_or_refused(known: ForecastAns
     document[field] = data.draw(json_values)
     try:
         assert isinstance(forecast_from(document), ForecastAnswer)
-    except Malformed as refusal:
+    except MalformedDocument as refusal:
         assert field in str(refusal)  # noqa: PT017  whether it is refused depends on what was drawn
 
 
@@ -208,7 +208,7 @@ def test_an_impossible_scale_of_colours_is_empty(told: object, read: tuple[float
     ],
 )
 def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(field: str, value: Any) -> None:  # noqa: ANN401
-    with pytest.raises(Malformed, match=field):
+    with pytest.raises(MalformedDocument, match=field):
         about_from(altered(ABOUT, (field,), value))
 
 
@@ -219,7 +219,7 @@ def test_prices_of_each_of_the_four_zones_are_read(zone: Zone) -> None:
 
 @pytest.mark.parametrize("zone", ["SE3", "ee", "Estonia"])
 def test_prices_of_any_other_zone_are_refused_by_its_name(zone: str) -> None:
-    with pytest.raises(UnknownZone, match=zone):
+    with pytest.raises(UnknownZoneDocument, match=zone):
         forecast_from({**FORECAST, "zone": zone})
 
 
@@ -233,13 +233,13 @@ def test_the_zones_of_a_server_are_read_with_their_paths_below_the_first_one(roo
 
 def test_past_prices_of_another_zone_are_refused() -> None:
     document = {"zone": "LV", "currency": "EUR", "prices": [{"ts": HOUR, "eurMwh": 70.0}]}
-    assert past_prices_from(document, Zone.LV) == {HOUR: 70.0}
-    with pytest.raises(Malformed, match="zone"):
-        past_prices_from(document, Zone.EE)
+    assert history_prices_from(document, Zone.LV) == {HOUR: 70.0}
+    with pytest.raises(MalformedDocument, match="zone"):
+        history_prices_from(document, Zone.EE)
 
 
 def test_settled_prices_are_read_from_the_series() -> None:
-    assert settled_from(SERIES) == {HOUR - HOUR_S: 70.0}
+    assert series_prices_from(SERIES) == {HOUR - HOUR_S: 70.0}
 
 
 @pytest.mark.parametrize(
@@ -253,6 +253,6 @@ def test_settled_prices_are_read_from_the_series() -> None:
 def test_a_series_that_breaks_the_specification_is_refused_by_the_name_of_its_field(
     place: Place, value: object
 ) -> None:
-    with pytest.raises(Malformed) as refusal:
-        settled_from(altered(SERIES, place, value))
+    with pytest.raises(MalformedDocument) as refusal:
+        series_prices_from(altered(SERIES, place, value))
     assert all(str(step) in str(refusal.value) for step in place)

@@ -10,7 +10,12 @@ from custom_components.tunnihind.household.prices_now import timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.known import KEEP_S, SETTLED_AHEAD_S, merged, with_settled
+from custom_components.tunnihind.server.known import (
+    KEPT_PRICES_S,
+    MAX_SETTLED_AHEAD_S,
+    merged_answers,
+    with_settled_prices,
+)
 from tests.support.household.home import DAY_S
 from tests.support.markets.price_strategies import HOURS, answers, eur_mwh
 
@@ -30,9 +35,9 @@ def answer(**fields: object) -> ForecastAnswer:
 @given(answers(), answers(), AHEAD_S)
 def test_the_newest_answer_replaces_known_prices(older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int) -> None:
     now = newer.now - ahead_s
-    known = merged(older, newer, now)
-    assert known.settled.items() >= {item for item in newer.settled.items() if item[0] >= now - KEEP_S}
-    assert known.forecast.items() >= {item for item in newer.forecast.items() if item[0] >= now - KEEP_S}
+    known = merged_answers(older, newer, now)
+    assert known.settled.items() >= {item for item in newer.settled.items() if item[0] >= now - KEPT_PRICES_S}
+    assert known.forecast.items() >= {item for item in newer.forecast.items() if item[0] >= now - KEPT_PRICES_S}
     assert (known.now, known.made_at, known.last_refresh) == (newer.now, newer.made_at, newer.last_refresh)
 
 
@@ -41,10 +46,10 @@ def test_settled_prices_stay_for_two_days_of_the_households_clock(
     older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float], ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
-    known = with_settled(merged(older, newer, now), history, now)
-    facts = {start for start in older.settled if start < max(now, newer.now) + SETTLED_AHEAD_S}
+    known = with_settled_prices(merged_answers(older, newer, now), history, now)
+    facts = {start for start in older.settled if start < max(now, newer.now) + MAX_SETTLED_AHEAD_S}
     told = facts | history.keys() | newer.settled.keys()
-    assert known.settled.keys() == {start for start in told if start >= now - KEEP_S}
+    assert known.settled.keys() == {start for start in told if start >= now - KEPT_PRICES_S}
 
 
 @given(answers(), answers(), AHEAD_S)
@@ -52,20 +57,20 @@ def test_older_forecasts_stay_only_for_hours_that_have_begun(
     older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
-    left = merged(older, newer, now).forecast.keys() - newer.forecast.keys()
+    left = merged_answers(older, newer, now).forecast.keys() - newer.forecast.keys()
     begun = {start for start in older.forecast if start <= max(now, newer.now) or newer.now < now - HOUR_S}
-    assert left == {start for start in begun - newer.forecast.keys() if start >= now - KEEP_S}
+    assert left == {start for start in begun - newer.forecast.keys() if start >= now - KEPT_PRICES_S}
 
 
 @given(answers())
 def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> None:
-    once = merged(None, newer, newer.now)
-    assert merged(once, newer, newer.now) == once
+    once = merged_answers(None, newer, newer.now)
+    assert merged_answers(once, newer, newer.now) == once
 
 
 @given(answers(), HISTORY)
 def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: dict[int, float]) -> None:
-    settled = list(with_settled(merged(None, newer, NOW), history, NOW).settled)
+    settled = list(with_settled_prices(merged_answers(None, newer, NOW), history, NOW).settled)
     assert settled == sorted(settled)
 
 
@@ -73,27 +78,27 @@ def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: d
 def test_a_price_that_neither_clock_allows_yet_is_dropped(home_ahead_s: int, stays: bool) -> None:
     later = NOW + 10 * DAY_S
     before = answer(now=later, settled={later: 50.0})
-    known = merged(before, answer(settled={NOW: 60.0}), NOW + home_ahead_s)
+    known = merged_answers(before, answer(settled={NOW: 60.0}), NOW + home_ahead_s)
     assert (later in known.settled) is stays
 
 
 def test_an_answer_of_a_server_that_lost_its_data_leaves_settled_prices_known() -> None:
     before = answer(settled={NOW: 50.0, NOW + HOUR_S: 60.0}, forecast={NOW + 2 * HOUR_S: Band(1, 2, 3)})
-    known = merged(before, answer(now=NOW + 60), NOW + 60)
+    known = merged_answers(before, answer(now=NOW + 60), NOW + 60)
     assert known.settled == before.settled
 
 
 def test_the_forecast_of_an_hour_that_began_unpublished_stays_known() -> None:
     before = answer(forecast={NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(4, 5, 6)})
     newer = answer(now=NOW + HOUR_S, forecast={NOW + 2 * HOUR_S: Band(7, 8, 9)})
-    known = merged(before, newer, newer.now)
+    known = merged_answers(before, newer, newer.now)
     assert known.forecast == {NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(7, 8, 9)}
 
 
 def test_a_corrected_settled_price_replaces_the_known_one() -> None:
-    known = merged(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), NOW)
+    known = merged_answers(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), NOW)
     assert known.settled == {NOW: 51.0}
-    assert with_settled(known, {NOW: 52.0}, NOW).settled == {NOW: 52.0}
+    assert with_settled_prices(known, {NOW: 52.0}, NOW).settled == {NOW: 52.0}
 
 
 @given(answers())
@@ -121,4 +126,4 @@ def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer
 def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: ForecastAnswer, place: int) -> None:
     moment = known.now + place
     hours = timeline_of(known, Tariff())
-    assert known.covers(moment) is (hours.at(moment) is not None)
+    assert known.covers(moment) is (hours.period_at(moment) is not None)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
-from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Level
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.known import merged
+from custom_components.tunnihind.server.known import merged_answers
 from tests.support.markets.price_strategies import answers
 
 TARIFF = Tariff()
@@ -45,7 +45,7 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
     day = day_of(date_)
     known = answer(day, QUARTER_S)
     view = seen_at(day.start, known)
-    assert len(view.settled_on(view.today)) == quarters
+    assert len(view.settled_periods_on(view.today)) == quarters
     assert view.today_prices is not None
     assert view.today_prices.lowest.start == day.start
     assert view.today_prices.highest.end == day.end
@@ -57,14 +57,17 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
 def test_current_and_next_price_change_with_each_quarter(date_: date, quarters: int) -> None:
     day = day_of(date_)
     view = seen_at(day.start + HOUR_S + QUARTER_S + 60, answer(day, QUARTER_S))
-    assert view.current is not None
-    assert view.next is not None
-    assert (view.current.start, view.current.end) == (day.start + 5 * QUARTER_S, day.start + 6 * QUARTER_S)
-    assert view.next.start == view.current.end
+    assert view.current_period is not None
+    assert view.next_period is not None
+    assert (view.current_period.start, view.current_period.end) == (
+        day.start + 5 * QUARTER_S,
+        day.start + 6 * QUARTER_S,
+    )
+    assert view.next_period.start == view.current_period.end
     assert view.rank == 6
     assert view.level is Level.VERY_LOW
-    assert view.bands[0]["start"] < view.bands[1]["start"]
-    assert len(view.bands) == 6 * HOUR_S // QUARTER_S
+    assert view.predicted_bands[0]["start"] < view.predicted_bands[1]["start"]
+    assert len(view.predicted_bands) == 6 * HOUR_S // QUARTER_S
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
@@ -81,29 +84,29 @@ def test_a_plan_runs_in_the_cheapest_quarters() -> None:
     dip = day.start + 10 * HOUR_S + 2 * QUARTER_S
     known.settled.update({dip: -5.0, dip + QUARTER_S: -5.0})
     plan = PlanSettings.from_mapping({"duration": 30})
-    decision = decide(plan, timeline_of(known, TARIFF), day.start)
-    assert isinstance(decision, Decision)
-    assert decision.pieces == ((dip, dip + 2 * QUARTER_S),)
+    window = decide(plan, timeline_of(known, TARIFF), day.start)
+    assert isinstance(window, Window)
+    assert window.pieces == ((dip, dip + 2 * QUARTER_S),)
 
 
 def test_hours_known_from_before_do_not_mix_with_quarters() -> None:
     day = day_of(date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
-    assert merged(hours, quarters, day.start) == quarters
+    assert merged_answers(hours, quarters, day.start) == quarters
 
 
 def test_quarters_known_from_before_count_as_hours_where_only_hours_come() -> None:
     day = day_of(date(2026, 1, 14))
     hours, quarters = answer(day, HOUR_S), answer(day, QUARTER_S)
     later = replace(hours, settled={start: 9.0 for start in hours.settled if start >= day.start + 5 * HOUR_S})
-    known = merged(quarters, later, day.start)
+    known = merged_answers(quarters, later, day.start)
     assert known.settled == {**{day.start + hour * HOUR_S: hour + 0.15 for hour in range(5)}, **later.settled}
 
 
 def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_rounds() -> None:
     quarters = {0: 84.37, 900: 84.38, 1800: 84.37, 2700: 84.38, 3600: 1.0}
     forecast = {4500 + place * 900: Band(place, 10 + place, 20 + place) for place in range(6)}
-    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).in_hours()
+    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).with_hourly_prices()
     assert hours.step_s == HOUR_S
     assert hours.settled == {0: 84.38}
     # In the second hour, one quarter is settled. In the third hour, the last quarter is not known.
@@ -112,9 +115,9 @@ def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_roun
 
 @given(answers(step_s=QUARTER_S))
 def test_an_hour_is_known_if_all_four_quarters_are(quarters: ForecastAnswer) -> None:
-    hours = quarters.in_hours()
+    hours = quarters.with_hourly_prices()
     for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
         instants = range(hour, hour + HOUR_S, QUARTER_S)
         assert hours.covers(hour) is all(quarters.covers(start) for start in instants)
         assert (hour in hours.settled) is all(start in quarters.settled for start in instants)
-    assert hours.in_hours() is hours
+    assert hours.with_hourly_prices() is hours

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from custom_components.tunnihind.prices.network_clock import NetworkRatePeriod, network_rate_period
-from custom_components.tunnihind.prices.rates import FEES, NETWORK, Package, Part, nearest_rate
+from custom_components.tunnihind.prices.rates import FEE_RATES, NETWORK_RATES, Package, Part, nearest_rate
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from tests.support.household.home import instant
 
-TABLE = [*NETWORK.values(), *FEES.values()]
+TABLE = [*NETWORK_RATES.values(), *FEE_RATES.values()]
 FOLLOWED = frozenset(Part) - {Part.MARGIN}
 
 
@@ -23,8 +23,8 @@ def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
 
 
 def test_every_package_and_every_fee_but_the_margin_is_in_the_table() -> None:
-    assert NETWORK.keys() == set(Package) - {Package.OWN}
-    assert FEES.keys() == set(Part) - {Part.MARGIN, Part.NETWORK}
+    assert NETWORK_RATES.keys() == set(Package) - {Package.OWN}
+    assert FEE_RATES.keys() == set(Part) - {Part.MARGIN, Part.NETWORK}
 
 
 @pytest.mark.parametrize("entries", TABLE)
@@ -89,7 +89,7 @@ def test_vork_5_has_its_peaks_in_winter(wall: str, expected: float) -> None:
 
 @pytest.mark.parametrize("package", [Package.VORK_1, Package.VORK_2, Package.VORK_4])
 def test_no_other_package_has_peaks(package: Package) -> None:
-    assert cents(Part.NETWORK, "2027-01-12T17:00:00+02:00", package) == NETWORK[package][0].rate.day
+    assert cents(Part.NETWORK, "2027-01-12T17:00:00+02:00", package) == NETWORK_RATES[package][0].rate.day
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_after_the_last_entry_the_live_price_still_uses_it() -> None:
 
 
 def test_an_entry_is_old_a_year_after_it_was_read() -> None:
-    entry = FEES[Part.EXCISE][-1]
+    entry = FEE_RATES[Part.EXCISE][-1]
     assert not entry.is_old_on(date(2027, 11, 20))
     assert entry.is_old_on(date(2027, 11, 21))
 
 
 def test_before_the_table_begins_the_nearest_entry_is_the_first() -> None:
-    entries = FEES[Part.EXCISE]
-    assert not any(entry.holds_on(date(2020, 1, 1)) for entry in entries)
+    entries = FEE_RATES[Part.EXCISE]
+    assert not any(entry.applies_on(date(2020, 1, 1)) for entry in entries)
     assert nearest_rate(entries, date(2020, 1, 1)) is entries[0]
 
 

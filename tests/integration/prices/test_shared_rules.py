@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from custom_components.tunnihind.card.columns import price_columns
+from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.household.problems import problems
 from custom_components.tunnihind.plans.saving import average_percentiles
@@ -15,7 +15,7 @@ from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period, level
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
 from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.polling import Contact, Problem
+from custom_components.tunnihind.server.polling import Problem, ServerContact
 from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,
@@ -40,7 +40,7 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
     answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
     line = timeline_of(answer, Tariff())
     view = PricesNow(now, answer, line, line, cheap_hours=6, outcomes={})
-    contact = Contact(
+    contact = ServerContact(
         answered_at=now,
         answer_made_at=now,
         clock_ahead_s=0,
@@ -64,8 +64,8 @@ def test_the_card_gets_the_places_of_the_same_colours() -> None:
     settled = {MORNING + place * HOUR_S: price for place, price in enumerate(TINTS)}
     answer = ForecastAnswer(MORNING, MORNING, MORNING, None, settled, {}, HOUR_S)
     line = timeline_of(answer, tariff := Tariff(chosen_vat_rate=0))
-    view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, scale=tuple(SCALE))
-    columns = price_columns(view, tariff, MORNING, max(settled) + HOUR_S)
+    view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, price_scale=tuple(SCALE))
+    columns = household_columns(view, tariff, MORNING, max(settled) + HOUR_S)
     assert columns is not None
     names = ["t0", "t1", "t2", "t3", "t4", "negative"]
     assert [names[place] for place in columns["tint"] if place is not None] == list(TINTS.values())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.rates import Package, Part
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow, tariff_from
 from custom_components.tunnihind.prices.timeline import HOUR_S
@@ -219,7 +219,7 @@ def test_night_and_day_rate_follow_the_wall_clock_in_every_hour_of_six_years(sta
     tariff = Tariff(
         chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], weekends_at_night_rate=False, holidays_at_night_rate=False
     )
-    assert tariff.price(0.0, start) == (1.0 if 7 <= local(start).hour < 22 else 0.5)
+    assert tariff.price(0.0, start) == (1.0 if 7 <= tallinn_time(start).hour < 22 else 0.5)
 
 
 def test_options_are_in_cents_and_percent() -> None:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.network_clock import is_public_holiday
 from custom_components.tunnihind.prices.rates import Package, price_lists_of
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
-from custom_components.tunnihind.server.answers import Mode, name_of
+from custom_components.tunnihind.server.answers import Mode, server_name
 from tests.support.household.home import instant
 from tunnihind.market import MARKETS, vat_rate_at
 
@@ -26,8 +26,8 @@ ROW = TariffRow(margin=0.01, network_day=0.05, network_night=0.03, excise=0.02)
 @given(st.integers(instant("2021-01-01T00:00:00Z"), instant("2036-01-01T00:00:00Z")))
 def test_the_clocks_of_all_zones_show_the_same_time(clock: str, moment: int) -> None:
     there = datetime.fromtimestamp(moment, ZoneInfo(clock))
-    assert there.replace(tzinfo=None) == local(moment).replace(tzinfo=None)
-    assert there.utcoffset() == local(moment).utcoffset()
+    assert there.replace(tzinfo=None) == tallinn_time(moment).replace(tzinfo=None)
+    assert there.utcoffset() == tallinn_time(moment).utcoffset()
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_only_estonia_has_packages_and_fees_in_the_table() -> None:
     ],
 )
 def test_the_name_of_a_server_names_every_country_but_estonia(zone: Zone, mode: Mode, language: str, name: str) -> None:
-    assert name_of(mode, zone, language) == name
+    assert server_name(mode, zone, language) == name

@@ -29,7 +29,7 @@ SEEN = local("2020-01-01 00:00")
 
 def reader(store: Store) -> ReadPrices:
     """Return a reader of months like a live server's."""
-    return lambda start, end: store.prices.read_archive(start, end, zones=(ESTONIA.zone,)).everything()
+    return lambda start, end: store.prices.read_archive(start, end, zones=(ESTONIA.zone,)).newest_versions()
 
 
 def fill(store: Store, first: str, days: int, step_s: int, *, source: str = "test") -> None:
@@ -155,7 +155,7 @@ async def test_a_demos_months_are_never_cached_for_good(serve: Serve, store: Sto
 async def test_a_month_that_may_still_be_withdrawn_is_not_kept_for_good(serve: Serve, store: Store) -> None:
     fill(store, "2025-10-31", 31, QUARTER_S)
     server = await serve(
-        now=NOW, read_prices=reader(store), are_confirmed=lambda start, end: not store.unconfirmed(start, end)
+        now=NOW, read_prices=reader(store), are_confirmed=lambda start, end: not store.unconfirmed_days(start, end)
     )
     for sources in (["elering", "entsoe"], ["elering"]):
         store.state.record_price_sources(sources)

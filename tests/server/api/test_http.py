@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from compression import zstd
+from datetime import date
 
 import pytest
 
@@ -16,7 +17,8 @@ from tunnihind.api.http.representation import Representation
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot
-from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S
+from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
 
 EVERY_ANSWER = {
     "Access-Control-Allow-Origin": "*",
@@ -391,6 +393,14 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     # The value changes with the prices.
     server.snapshot.replace_data(make_view({HOUR + i * HOUR_S: float(i) for i in range(6)}))
     assert json.loads((await server.ask("/api/about")).body)["priceScale"] == [1.0, 2.0, 3.0, 4.0]
+
+
+async def test_about_has_the_new_vat_rate_from_the_day_on_which_the_law_changes(serve: Serve) -> None:
+    changes = FINLAND.midnight(date(2024, 9, 1))
+    server = await serve(settings=Settings(zones=("fi",)), now=changes - 1)
+    assert json.loads((await server.ask("/api/about")).body)["vatRate"] == 0.24
+    server.clock.instant = changes
+    assert json.loads((await server.ask("/api/about")).body)["vatRate"] == 0.255
 
 
 @pytest.mark.parametrize("mode", ["demo", "rehearsal"])

@@ -125,7 +125,7 @@ def test_transactions_are_counted_and_a_failed_one_shows_that_the_database_is_aw
     store: Store, database: Path
 ) -> None:
     metrics = Metrics()
-    store.database.count_by(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.count_transaction)
 
     def shown(name: str, access: str | None = None) -> float | None:
         return metrics.registry.get_sample_value(name, {"access": access} if access else {})

@@ -25,7 +25,7 @@ from tests.benchmarks.judge_model import (
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, day_start
 
@@ -35,7 +35,7 @@ ACTUAL = 80 + 30 * np.random.default_rng(1).normal(size=HOURS.size)
 
 
 def issued_a_day_ahead(p50: Floats, half_width: float = 30) -> BacktestResult:
-    issued = IssuedForecasts(
+    issued = BacktestForecasts(
         issued_ts=np.repeat([day_start(day) - 13 * HOUR_S for day in DAYS], 24),
         target_ts=HOURS,
         lead_days=np.ones(HOURS.size, np.int64),

@@ -29,7 +29,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     def quick(market: Market) -> QuickModel:
         return QuickModel(market)
 
-    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", quick)
+    monkeypatch.setattr("tunnihind.cli.backtest.new_forecaster", quick)
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
 

@@ -168,7 +168,7 @@ def test_every_forecast_goes_into_the_file_asked_for(run: Run, tmp_path: Path) -
 @pytest.fixture
 def quarter_market(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Import a month and a half of quarters. That is too short for the model, so the test is fast."""
-    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", TieredForecaster)
+    monkeypatch.setattr("tunnihind.cli.backtest.new_forecaster", TieredForecaster)
     path = tmp_path / "quarters.csv"
     quarters = range(day_start(date(2025, 10, 1)), day_end(date(2025, 11, 15)), QUARTER_S)
     path.write_text("ts,ee\n" + "".join(f"{ts},{lively(ts):.2f}\n" for ts in quarters))
@@ -200,7 +200,7 @@ def test_the_tables_say_which_resolution_they_score(run: Run, resolution: str, b
 
 @pytest.mark.usefixtures("lively_market")
 def test_quarters_of_days_that_have_none_cannot_be_scored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tunnihind.cli.backtest.forecaster", TieredForecaster)
+    monkeypatch.setattr("tunnihind.cli.backtest.new_forecaster", TieredForecaster)
     result = run("backtest", "--from", "2024-03-10", "--to", "2024-03-11", "--resolution", "15m")
     assert result.exit_code == 1
     assert "are prices by the quarter of these days imported?" in result.stderr

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from tunnihind.cli.backtest_picture import draw_picture, save_picture
-from tunnihind.forecast.scoring.decisions import NO_DECISIONS
-from tunnihind.forecast.scoring.report import BacktestReport, Comparison, Comparisons
+from tunnihind.forecast.scoring.decisions import NO_DECISION_SCORES
+from tunnihind.forecast.scoring.report import BacktestReport, NaiveComparison, NaiveComparisons
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.significance import DieboldMariano
 
@@ -27,10 +27,10 @@ SCORES = Scores(
     winkler80=158.0,
     width=102.0,
 )
-COMPARED = Comparison(43.0, DieboldMariano(365, -6.0, 1e-9))
+COMPARED = NaiveComparison(43.0, DieboldMariano(365, -6.0, 1e-9))
 
 
-def report_of(*, mean: Comparison = COMPARED, overall: Scores = SCORES) -> BacktestReport:
+def report_of(*, mean: NaiveComparison = COMPARED, overall: Scores = SCORES) -> BacktestReport:
     """Return a report whose error and band grow by one with every day ahead."""
     leads = {lead: replace(SCORES, mae=31.0 + lead, width=101.0 + lead) for lead in LEADS}
     return BacktestReport(
@@ -39,9 +39,9 @@ def report_of(*, mean: Comparison = COMPARED, overall: Scores = SCORES) -> Backt
         hours={0: SCORES},
         overall=overall,
         below_p50=dict.fromkeys(LEADS, 0.49),
-        weekly_naive=Comparisons(dict.fromkeys(LEADS, COMPARED), COMPARED),
-        seven_day_mean=Comparisons(dict.fromkeys(LEADS, mean), mean),
-        decisions=NO_DECISIONS,
+        weekly_naive=NaiveComparisons(dict.fromkeys(LEADS, COMPARED), COMPARED),
+        seven_day_mean=NaiveComparisons(dict.fromkeys(LEADS, mean), mean),
+        decisions=NO_DECISION_SCORES,
     )
 
 
@@ -101,7 +101,7 @@ def test_everything_lies_inside_the_picture() -> None:
 
 
 def test_a_seven_day_mean_that_is_not_known_is_left_out(tmp_path: Path) -> None:
-    report = report_of(mean=Comparison(math.nan, DieboldMariano(0, math.nan, math.nan)))
+    report = report_of(mean=NaiveComparison(math.nan, DieboldMariano(0, math.nan, math.nan)))
     assert all(map(math.isnan, lines(draw_picture(report, "2025"), 1)["mean of seven days"]))
     saved(report, "2025", tmp_path)
     assert "nan" not in (tmp_path / "picture.svg").read_text()

@@ -48,7 +48,7 @@ async def test_what_is_wrong_is_told_in_words_and_by_the_exit_status(check: Chec
     assert result.exit_code == 1
     assert "elering: WRONG, after " in result.stdout
     assert "its prices can't be read" in result.stdout
-    assert "1 of 1 questions went wrong." in result.stdout
+    assert "1 of 1 checks failed." in result.stdout
 
 
 async def test_a_source_out_of_reach_has_a_word_and_an_exit_status_of_its_own(check: Check) -> None:

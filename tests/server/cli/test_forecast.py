@@ -30,7 +30,7 @@ def test_from_prices_that_ended_long_ago_no_forecast_is_made(run: Run, imported:
         assert refused.exit_code == 1
         assert refused.stderr == (
             "Error: no forecast can be made: the newest price is from 2024-04-30, and a forecast reaches 7 delivery "
-            "days past that; fetch newer ones with `./run ingest`, or `./run import prices FILE`\n"
+            "days past that day; fetch newer prices with `./run ingest`, or `./run import prices FILE`\n"
         )
     assert "forecast    none yet" in run("status").output
     assert run("forecast", "--as-of", "2024-05-07T00:00:00Z").exit_code == 0

@@ -32,5 +32,5 @@ def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: S
     (line,) = (line for line in status_lines(status) if line.startswith("weather"))
     assert line == (
         "weather     temperature_2m, 1 to 7 days ahead: correlation (error, °C) 1.00 (2.4), 1.00 (4.8), 1.00 (7.2), "
-        "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days against the newest forecast"
+        "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days compared with the newest forecast"
     )

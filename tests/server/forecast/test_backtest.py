@@ -16,7 +16,7 @@ from tunnihind.forecast.scoring.backtest import (
     BacktestScore,
     Next24Hours,
     backtest,
-    recent_score,
+    backtest_score,
     score_instants,
 )
 from tunnihind.market import DAY_S, DELIVERY_TZ, ESTONIA, HOUR_S, day_start, delivery_day, publication_time
@@ -55,7 +55,7 @@ def pairs(result: BacktestResult) -> list[tuple[int, int]]:
 def test_scores_of_a_market_with_a_known_truth(market: Market) -> None:
     archive = market(FIRST, LAST, lambda ts: 50.0 if delivery_day(ts).toordinal() // 7 % 2 else 54.0)
     result = backtest(archive, Constant(52.0), date(2024, 6, 1), date(2024, 6, 14))
-    for scores in (*result.by_lead().values(), result.scores()):
+    for scores in (*result.scores_by_lead().values(), result.scores()):
         assert scores.mae == 2.0
         assert scores.baseline_mae == 4.0
         assert scores.skill == 0.5
@@ -95,7 +95,7 @@ def test_the_fallback_beats_the_last_week_and_covers_80_percent_of_a_noisy_marke
 
 def test_every_day_is_scored_once_at_each_lead(market: Market, utc: Utc) -> None:
     result = backtest(market(FIRST, LAST, rising), Constant(), date(2024, 6, 1), date(2024, 6, 3))
-    assert {lead: scores.n for lead, scores in result.by_lead().items()} == dict.fromkeys(range(1, 8), 72)
+    assert {lead: scores.n for lead, scores in result.scores_by_lead().items()} == dict.fromkeys(range(1, 8), 72)
     issued = sorted(set(result.forecasts.issued_ts.tolist()))
     assert issued == [utc(2024, 5, 25, 9) + n * DAY_S for n in range(9)]
     assert {delivery_day(ts).day for ts in result.forecasts.target_ts} == {1, 2, 3}
@@ -105,7 +105,7 @@ def test_every_day_is_scored_once_at_each_lead(market: Market, utc: Utc) -> None
 def test_days_of_23_and_25_hours_are_scored_whole(market: Market, day: date, hours: int) -> None:
     archive = market(date(2024, 3, 10), LAST, rising)
     result = backtest(archive, LastWeeksMean(ESTONIA), day, day)
-    assert [scores.n for scores in result.by_lead().values()] == [hours] * 7
+    assert [scores.n for scores in result.scores_by_lead().values()] == [hours] * 7
 
 
 @pytest.mark.parametrize("issue_at", [time(9), time(15), time(23, 30)])
@@ -120,7 +120,7 @@ def test_published_hours_are_never_kept(market: Market, issue_at: time) -> None:
 def test_after_publication_the_day_after_tomorrow_is_one_day_ahead(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, rising)
     result = backtest(archive, Constant(), date(2024, 6, 10), date(2024, 6, 10), issue_at=time(15))
-    assert list(result.by_lead()) == [1, 2, 3, 4, 5, 6]
+    assert list(result.scores_by_lead()) == [1, 2, 3, 4, 5, 6]
     one_ahead = result.forecasts.issued_ts[result.forecasts.lead_days == 1]
     assert set(one_ahead.tolist()) == {utc(2024, 6, 8, 15)}
 
@@ -154,7 +154,7 @@ def test_hours_without_actual_or_baseline_are_forecast_but_not_scored(market: Ma
     result = backtest(archive, Constant(), date(2024, 6, 10), date(2024, 6, 17))
     per_lead = 8 * 24
     assert result.forecasts.target_ts.size == 7 * per_lead
-    assert {scores.n for scores in result.by_lead().values()} == {per_lead - 2}
+    assert {scores.n for scores in result.scores_by_lead().values()} == {per_lead - 2}
 
 
 def test_the_forecasts_are_kept_as_issued(market: Market, utc: Utc) -> None:
@@ -173,14 +173,14 @@ def test_the_forecasts_are_kept_as_issued(market: Market, utc: Utc) -> None:
 def test_days_before_all_history_leave_nothing_to_score(market: Market) -> None:
     result = backtest(market(FIRST, LAST, rising), LastWeeksMean(ESTONIA), date(2023, 1, 1), date(2023, 1, 5))
     assert result.scores().n == 0
-    assert result.by_lead() == {}
+    assert result.scores_by_lead() == {}
 
 
 def test_prices_that_stopped_are_scored_at_their_true_lead(market: Market) -> None:
     stopped, resumed = date(2024, 6, 1), date(2024, 6, 10)
     archive = market(FIRST, LAST, lambda ts: math.nan if stopped < delivery_day(ts) < resumed else rising(ts))
     result = backtest(archive, LastWeeksMean(ESTONIA), resumed, resumed)
-    assert list(result.by_lead()) == [9]
+    assert list(result.scores_by_lead()) == [9]
 
 
 def test_progress_is_told_after_every_forecast(market: Market) -> None:
@@ -197,7 +197,7 @@ def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | No
     truth = archive.prices.as_of(now).of("ee")
     known = map(archive.as_of, score_instants(truth, now))
     made = [Next24Hours.of(run, one) for one in known if (run := make.forecast(one))]
-    return recent_score(made, truth)
+    return backtest_score(made, truth)
 
 
 def test_the_recent_score_is_of_the_24_hours_after_the_newest_settled_one(market: Market, utc: Utc) -> None:

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.intervals.conformal import band, half_widths, lowest_likely, widening
+from tunnihind.forecast.intervals.conformal import (
+    lowest_likely_price,
+    nondecreasing_by_lead,
+    percentiles_from_distances,
+    signed_distances,
+)
 from tunnihind.forecast.known import Floats
 from tunnihind.market import PriceLimits
 
@@ -15,21 +20,21 @@ widths = npst.arrays(np.float64, (7, 24), elements=st.floats(0, 5))
 
 @given(by_lead=widths)
 def test_widths_never_fall_with_the_lead_and_keep_their_sum(by_lead: Floats) -> None:
-    wider = widening(by_lead)
+    wider = nondecreasing_by_lead(by_lead)
     assert (np.diff(wider, axis=0) >= -1e-9).all()
     assert wider.sum(axis=0) == pytest.approx(by_lead.sum(axis=0))
 
 
 def test_widths_that_grow_already_are_left_alone() -> None:
     by_lead = np.arange(7.0)[:, None] * np.ones(24)
-    assert (widening(by_lead) == by_lead).all()
+    assert (nondecreasing_by_lead(by_lead) == by_lead).all()
 
 
 @given(p50=prices, low=widths, high=widths, lowest=st.floats(-500, 4000))
 def test_percentiles_never_cross_and_stay_within_the_markets_limits(
     p50: Floats, low: Floats, high: Floats, lowest: float
 ) -> None:
-    percentiles = band(p50, -low, high, lowest, LIMITS)
+    percentiles = percentiles_from_distances(p50, -low, high, lowest, LIMITS)
     assert (np.diff(percentiles, axis=0) >= 0).all()
     assert (percentiles[1] == p50).all()
     assert percentiles.min() >= LIMITS.floor
@@ -40,9 +45,9 @@ def test_percentiles_never_cross_and_stay_within_the_markets_limits(
 def test_only_the_prices_of_the_last_90_days_say_how_low_a_price_is_likely_to_be() -> None:
     prices_of_days = np.full((200, 24), 50.0)
     prices_of_days[:110] = -400
-    assert lowest_likely(prices_of_days) == 50
+    assert lowest_likely_price(prices_of_days) == 50
     prices_of_days[-1] = -5  # a day of 90: more than one hour in a hundred
-    assert lowest_likely(prices_of_days) == -5
+    assert lowest_likely_price(prices_of_days) == -5
 
 
 LEVEL = np.full((7, 24), 100.0)
@@ -56,8 +61,8 @@ def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats
 
 def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
     actual, issued = past(400)
-    low, high = half_widths(actual, issued, LEVEL)
-    percentiles = band(LEVEL, low, high, lowest_likely(actual), LIMITS)
+    low, high = signed_distances(actual, issued, LEVEL)
+    percentiles = percentiles_from_distances(LEVEL, low, high, lowest_likely_price(actual), LIMITS)
     rng = np.random.default_rng(9)
     to_come = 100 + 20 * rng.normal(size=(2000, 7, 24))
     inside = (to_come >= percentiles[0]) & (to_come <= percentiles[2])
@@ -66,24 +71,24 @@ def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
 
 def test_errors_that_lean_to_one_side_make_the_interval_lean() -> None:
     actual, issued = past(400)
-    low, high = half_widths(np.abs(actual - 100) + 100, issued, LEVEL)
+    low, high = signed_distances(np.abs(actual - 100) + 100, issued, LEVEL)
     assert (-low < 0.2 * high).all()
 
 
 def test_it_follows_a_threefold_volatility_within_two_weeks() -> None:
     calm, issued = past(400)
-    calm_low, calm_high = half_widths(calm, issued, LEVEL)
+    calm_low, calm_high = signed_distances(calm, issued, LEVEL)
     wild = calm.copy()
     wild[-14:] = 100 + 3 * (wild[-14:] - 100)
-    low, high = half_widths(wild, issued, LEVEL)
+    low, high = signed_distances(wild, issued, LEVEL)
     assert (high - low).mean() > 1.5 * (calm_high - calm_low).mean()
 
 
 def test_with_few_past_errors_it_is_wider_and_with_none_it_is_wide() -> None:
     actual, issued = past(400)
-    many = np.subtract(*half_widths(actual, issued, LEVEL)[::-1])
-    few = np.subtract(*half_widths(actual[-8:], issued[:, -8:], LEVEL)[::-1])
-    none = np.subtract(*half_widths(actual, np.full_like(issued, np.nan), LEVEL)[::-1])
+    many = np.subtract(*signed_distances(actual, issued, LEVEL)[::-1])
+    few = np.subtract(*signed_distances(actual[-8:], issued[:, -8:], LEVEL)[::-1])
+    none = np.subtract(*signed_distances(actual, np.full_like(issued, np.nan), LEVEL)[::-1])
     assert few.mean() > many.mean()
     assert (none == 1.4).all()
 
@@ -92,7 +97,7 @@ def test_later_errors_than_those_given_play_no_part() -> None:
     actual, issued = past(400)
     changed = actual.copy()
     changed[-1] = 3000
-    before, after = (half_widths(came[:-1], issued[:, :-1], LEVEL) for came in (actual, changed))
+    before, after = (signed_distances(came[:-1], issued[:, :-1], LEVEL) for came in (actual, changed))
     assert np.array_equal(before, after)
 
 
@@ -100,8 +105,8 @@ def test_hours_widen_when_others_of_their_day_have_erred_more() -> None:
     actual, issued = past(400)
     wild = actual.copy()
     wild[-14:, :8] = 100 + 3 * (wild[-14:, :8] - 100)
-    _, calm_high = half_widths(actual, issued, LEVEL)
-    _, high = half_widths(wild, issued, LEVEL)
+    _, calm_high = signed_distances(actual, issued, LEVEL)
+    _, high = signed_distances(wild, issued, LEVEL)
     assert (high[:, 14:20] > 1.1 * calm_high[:, 14:20]).all()
     assert (high[:, 2:6] > 1.5 * calm_high[:, 2:6]).all()
 
@@ -112,7 +117,9 @@ def test_hours_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
     issued[:, dear] += 100
     actual[dear] = 200 + 10 * (actual[dear] - 100)
     width_at_100, width_at_200 = (
-        np.ptp(band(p50, *half_widths(actual, issued, p50), -500, LIMITS)[[0, 2]], axis=0).mean(axis=1)
+        np.ptp(
+            percentiles_from_distances(p50, *signed_distances(actual, issued, p50), -500, LIMITS)[[0, 2]], axis=0
+        ).mean(axis=1)
         for p50 in (LEVEL, 2 * LEVEL)
     )
     assert (width_at_200 > 3 * width_at_100).all()
@@ -121,9 +128,9 @@ def test_hours_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
 @pytest.mark.parametrize(("days_ago", "counts"), [(365, True), (430, False)])
 def test_the_errors_of_last_winter_count_and_those_of_the_winter_before_do_not(days_ago: int, counts: bool) -> None:
     actual, issued = past(500)
-    calm_low, calm_high = half_widths(actual, issued, 4 * LEVEL)
+    calm_low, calm_high = signed_distances(actual, issued, 4 * LEVEL)
     winter = np.arange(500 - days_ago, 560 - days_ago, 2)
     actual[winter], issued[:, winter] = 400 + 20 * (actual[winter] - 100), 400.0
-    low, high = half_widths(actual, issued, 4 * LEVEL)
+    low, high = signed_distances(actual, issued, 4 * LEVEL)
     growth = (high - low).mean() / (calm_high - calm_low).mean()
     assert growth > 1.5 if counts else growth < 1.1

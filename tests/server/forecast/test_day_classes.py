@@ -5,7 +5,7 @@ import pytest
 
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
-from tunnihind.forecast.known_days.grid import DailyPrices, by_hour, days_between
+from tunnihind.forecast.known_days.grid import PricesByDay, consecutive_hours, days_between
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, SeriesKey, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 
@@ -40,25 +40,25 @@ def history(first: date, prices: list[float]) -> PriceHistory:
 
 
 def test_a_23_hour_day_lacks_its_changed_hour_on_the_grid() -> None:
-    grid = DailyPrices.between(history(SPRING, [float(n) for n in range(23)]), ESTONIA, SPRING, SPRING).eur_mwh[0]
+    grid = PricesByDay.between(history(SPRING, [float(n) for n in range(23)]), ESTONIA, SPRING, SPRING).eur_mwh[0]
     assert np.isnan(grid[2])
     assert grid[[0, 1, 3, 23]].tolist() == [0, 1, 2, 22]
 
 
 def test_the_repeated_hour_of_a_25_hour_day_is_the_mean_of_both() -> None:
-    grid = DailyPrices.between(history(AUTUMN, [float(n) for n in range(25)]), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0]
+    grid = PricesByDay.between(history(AUTUMN, [float(n) for n in range(25)]), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0]
     assert grid[[1, 2, 3, 23]].tolist() == [1, 2.5, 4, 24]
 
 
 def test_one_known_half_of_the_repeated_hour_stands_for_both() -> None:
     prices = [float(n) for n in range(25)]
     prices[2] = np.nan
-    assert DailyPrices.between(history(AUTUMN, prices), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0, 2] == 3
+    assert PricesByDay.between(history(AUTUMN, prices), ESTONIA, AUTUMN, AUTUMN).eur_mwh[0, 2] == 3
 
 
 def test_days_outside_the_history_are_unknown_and_the_others_in_their_place() -> None:
     first, last = date(2025, 3, 29), date(2025, 4, 1)
-    grid = DailyPrices.between(history(SPRING, [7.0] * 23), ESTONIA, first, last)
+    grid = PricesByDay.between(history(SPRING, [7.0] * 23), ESTONIA, first, last)
     assert np.isnan(grid.eur_mwh[[0, 2, 3]]).all()
     assert np.nansum(grid.eur_mwh[grid.index(SPRING)]) == 7 * 23
 
@@ -66,7 +66,7 @@ def test_days_outside_the_history_are_unknown_and_the_others_in_their_place() ->
 def test_a_grid_is_laid_out_in_as_many_hours_as_its_days_have() -> None:
     days = days_between(date(2025, 10, 25), date(2025, 10, 27))
     grid = np.arange(3 * 24, dtype=np.float64).reshape(1, 3, 24)
-    hours = by_hour(grid, days)
+    hours = consecutive_hours(grid, days)
     assert hours.shape == (1, 24 + 25 + 24)
     assert hours[0, 24 : 24 + 4].tolist() == [24, 25, 26, 26]
     assert (day_start(days[-1]) - day_start(days[0])) // HOUR_S == 49

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.decisions import (
     PLAN_HOURS,
-    Hours,
     PlanScores,
+    PricesWithForecasts,
     Savings,
     boiler_eur_a_year,
     day_savings,
@@ -30,10 +30,10 @@ PRICES = st.floats(-500, 4000).map(lambda price: round(price, 2))
 DAYS = st.sampled_from([23, 24, 25, 92, 96, 100]).flatmap(lambda n: st.lists(PRICES, min_size=n, max_size=n))
 
 
-def told(actual: list[float], forecast: list[float]) -> Hours:
+def told(actual: list[float], forecast: list[float]) -> PricesWithForecasts:
     """Return a day whose two naive forecasts have the same price for all hours."""
     flat = np.zeros(len(actual))
-    return Hours(np.array(actual), np.array(forecast), flat, flat)
+    return PricesWithForecasts(np.array(actual), np.array(forecast), flat, flat)
 
 
 @given(DAYS, st.integers(1, 23))
@@ -94,7 +94,7 @@ def test_days_on_which_little_can_be_saved_count_for_little() -> None:
     assert PlanScores.of([calm, wild]).share == pytest.approx(0.89)
 
 
-@pytest.mark.parametrize("column", Hours._fields)
+@pytest.mark.parametrize("column", PricesWithForecasts._fields)
 def test_a_day_with_a_hole_in_a_price_or_a_forecast_is_left_out(column: str) -> None:
     whole = told([float(n) for n in range(24)], [1.0] * 24)
     hole = np.where(np.arange(24) == 7, np.nan, getattr(whole, column))
@@ -115,7 +115,7 @@ def test_without_a_plan_or_with_prices_all_alike_there_is_no_share(price: float,
 
 def test_quarters_are_planned_as_quarters_so_that_an_hour_may_be_split() -> None:
     prices = np.arange(96, dtype=np.float64)[::-1]
-    quarters = Hours(prices, prices, prices, prices)
+    quarters = PricesWithForecasts(prices, prices, prices, prices)
     assert day_savings(quarters, QUARTER_S)[3].ideal == prices.mean() - np.arange(12).mean()
 
 
@@ -148,7 +148,7 @@ def issued(first: date, days: int, *, published: int = 0, p50: Floats | None = N
     ]
     at, targets, leads = (np.array(column) for column in zip(*rows, strict=True))
     said = truth.prices_at(targets)
-    return BacktestResult.of(IssuedForecasts(at, targets, leads, said - 9, said, said + 9, said + targets % 7), truth)
+    return BacktestResult.of(BacktestForecasts(at, targets, leads, said - 9, said, said + 9, said + targets % 7), truth)
 
 
 @pytest.mark.parametrize("first", [date(2025, 3, 20), date(2025, 10, 15)])

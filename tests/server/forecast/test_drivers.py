@@ -4,9 +4,16 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, Drivers, by_part, joined, make_drivers, usual_hours
-from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
-from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.forecast.known_days.drivers import (
+    MIN_ISSUE_DAYS,
+    Drivers,
+    make_drivers,
+    names_by_part,
+    sum_or_mean,
+    usual_values,
+)
+from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_model_units, parse_quantity, unknown_names
+from tunnihind.forecast.known_days.vintages import Floats32
 from tunnihind.sources.entsoe import AREA_CODES
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
@@ -14,17 +21,17 @@ DAYS = 2 * MIN_ISSUE_DAYS
 RNG = np.random.default_rng(5)
 
 
-def drivers_of(far: Mapping[str, Singles], near: Mapping[str, Singles], fit_row: int = DAYS - 1) -> Drivers:
+def drivers_of(far: Mapping[str, Floats32], near: Mapping[str, Floats32], fit_row: int = DAYS - 1) -> Drivers:
     """Make drivers on the last day of the grid."""
-    parts = ({name: far[name] for name in names} for names in by_part(far))
+    parts = ({name: far[name] for name in names} for names in names_by_part(far))
     return make_drivers(parts, near, DAYS - 1, fit_row)
 
 
-def far(scale: float = 1000.0) -> Singles:
+def far(scale: float = 1000.0) -> Floats32:
     return (scale * RNG.uniform(0.2, 1.0, (DAYS, 11, 24))).astype(np.float32)
 
 
-def near(scale: float = 1000.0) -> Singles:
+def near(scale: float = 1000.0) -> Floats32:
     return (scale * RNG.uniform(0.2, 1.0, (DAYS + 1, 24))).astype(np.float32)
 
 
@@ -43,7 +50,7 @@ def near(scale: float = 1000.0) -> Singles:
     ],
 )
 def test_a_covariates_name_says_what_it_is(name: str, meaning: Quantity | None) -> None:
-    assert quantity(name) == meaning
+    assert parse_quantity(name) == meaning
 
 
 def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> None:
@@ -53,25 +60,25 @@ def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> 
 
 
 def test_weather_becomes_shares_of_capacity_and_heating_degrees() -> None:
-    wind = in_units(Quantity("fi", "wind", is_weather=True), np.array([0.0, 7.5, 25.0], np.float32))
+    wind = in_model_units(Quantity("fi", "wind", is_weather=True), np.array([0.0, 7.5, 25.0], np.float32))
     assert wind == pytest.approx([0.012, 0.5, 1.0], abs=1e-3)
-    heating = in_units(Quantity("fi", "load", is_weather=True), np.array([-3.0, 17.0, 30.0], np.float32))
+    heating = in_model_units(Quantity("fi", "load", is_weather=True), np.array([-3.0, 17.0, 30.0], np.float32))
     assert heating == pytest.approx([2.0, 0.0, 0.0])
 
 
 def test_a_missing_member_keeps_its_ratio_to_those_that_are_there() -> None:
     big, small = np.full((10, 24), 3.0, np.float32), np.full((10, 24), 1.0, np.float32)
     small[-1] = np.nan
-    assert joined([big, small], total=True) == pytest.approx(np.full((10, 24), 4.0))
+    assert sum_or_mean([big, small], total=True) == pytest.approx(np.full((10, 24), 4.0))
     big[-1] = np.nan
-    assert np.isnan(joined([big, small], total=True)[-1]).all()
+    assert np.isnan(sum_or_mean([big, small], total=True)[-1]).all()
 
 
 def test_a_member_that_vanishes_leaves_no_mark_on_the_days_before() -> None:
     members = [far(), far()]
-    before = joined(members, total=True)
+    before = sum_or_mean(members, total=True)
     members[1][50:] = np.nan
-    assert np.array_equal(joined(members, total=True)[:50], before[:50])
+    assert np.array_equal(sum_or_mean(members, total=True)[:50], before[:50])
 
 
 def test_one_kind_of_a_region_is_its_driver_and_several_make_a_residual_load() -> None:
@@ -94,7 +101,7 @@ def test_weather_is_worth_the_megawatts_that_it_went_with() -> None:
     weather = {"wind_speed_100m@lt_west": speed, "temperature_2m@lt_kaunas": heat}
     fitted = drivers_of(weather, {"lt_wind_da_mw": np.concatenate([near()[:1], 500 * share[:, 2]])})
     nominal = drivers_of(weather, {})
-    wind = in_units(Quantity("lt", "wind", is_weather=True), speed)
+    wind = in_model_units(Quantity("lt", "wind", is_weather=True), speed)
     gap = fitted.far["residual_baltic"] - nominal.far["residual_baltic"]
     assert gap == pytest.approx((NOMINAL_GW["baltic", "wind"] - 0.5) * wind, rel=0.02, abs=0.02)
 
@@ -145,12 +152,12 @@ def test_a_part_that_begins_later_counts_as_usual_before() -> None:
 def test_what_is_usual_is_the_mean_of_a_fortnight_and_later_days_leave_it_as_it_is() -> None:
     days = near().astype(np.float64)
     days[:10] = days[40:60] = np.nan
-    usual = usual_hours(days)
+    usual = usual_values(days)
     assert usual[30] == pytest.approx(days[17:31].mean(axis=0))
     assert np.array_equal(usual[53:60], np.repeat(usual[52:53], 7, axis=0))
     known = days[np.isfinite(days[:, 0])]
     assert usual[0] == pytest.approx(known[:MIN_ISSUE_DAYS].mean(axis=0))
-    assert np.array_equal(usual_hours(days[:-10]), usual[:-10])
+    assert np.array_equal(usual_values(days[:-10]), usual[:-10])
 
 
 def test_baltic_weather_of_a_week_makes_drivers_of_the_next_day_too() -> None:
@@ -186,7 +193,7 @@ def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -
 
 def test_drivers_are_made_in_less_memory_than_the_weather_takes() -> None:
     names = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
-    weather = ({name: far() for name in part} for part in by_part(names))
+    weather = ({name: far() for name in part} for part in names_by_part(names))
     tracemalloc.start()
     make_drivers(weather, {}, DAYS - 1, DAYS - 1)
     peak = tracemalloc.get_traced_memory()[1]

@@ -27,7 +27,12 @@ def test_unknown_hours_are_no_settled_hours_and_zeros_are() -> None:
 
 
 def test_with_nothing_known_there_is_no_newest_hour() -> None:
-    for known in (history([]), history([NAN, NAN]), PriceArchive.of([]).as_of(START), PriceArchive.of([]).everything()):
+    for known in (
+        history([]),
+        history([NAN, NAN]),
+        PriceArchive.of([]).as_of(START),
+        PriceArchive.of([]).newest_versions(),
+    ):
         assert known.of("ee") == {}
         assert known.of("ee").newest_ts is None
         assert known.of("ee").newest_day is None

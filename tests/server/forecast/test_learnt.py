@@ -16,10 +16,10 @@ from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
-from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.learner import Learner, RowBlocks
-from tunnihind.forecast.replay.learnt import Learnt
+from tunnihind.forecast.replay.learnt import LearntData
 from tunnihind.forecast.replay.replay import era_start
 from tunnihind.forecast.run import LEAD_DAYS
 from tunnihind.market import DAY_S, ESTONIA, day_end, day_start
@@ -60,15 +60,15 @@ def columns_of(known: Known) -> LeadColumns:
     assert newest is not None
     days = KnownDays.of(known, ESTONIA, FIRST, newest, SeasonCache(), era_start(newest))
     assert days is not None
-    return LeadColumns.of(days, days.lag, days.newest - 40)
+    return LeadColumns.of(days, days.issue_lag, days.newest - 40)
 
 
-def restored(learner: Learner, model: PointModel) -> Learner:
-    kept = Learnt.from_dataclass(learner)
+def restored(learner: Learner, model: PointModelFactory) -> Learner:
+    kept = LearntData.from_dataclass(learner)
     shapes = {LearningModel: type(learner.learning), Fit: learner.learning.fit_type}
     # The arrays are copies with the same content, as after reading a file.
     arrays = tuple(np.frombuffer(bytearray(one.tobytes()), one.dtype).reshape(one.shape) for one in kept.arrays)
-    return Learnt(kept.document, arrays).restored(Learner, shapes)
+    return LearntData(kept.document, arrays).restore(Learner, shapes)
 
 
 def said_by(learner: Learner, columns: LeadColumns) -> list[bytes]:
@@ -77,8 +77,8 @@ def said_by(learner: Learner, columns: LeadColumns) -> list[bytes]:
     days = range(learner.through - 6, learner.through + 1)
     fits = [learner.fit(LEADS), *(dated.fit for dated in learner.fits)]
     predicted = [fit.predict(lead, blocks.of(days, lead)) for fit in fits for lead in LEADS]
-    shifts = np.array([learner.shift(lead) for lead in LEADS])
-    return [learner.issued(LEADS).tobytes(), shifts.tobytes(), *(one.tobytes() for one in predicted)]
+    shifts = np.array([learner.level_correction(lead) for lead in LEADS])
+    return [learner.issued_forecasts(LEADS).tobytes(), shifts.tobytes(), *(one.tobytes() for one in predicted)]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -106,8 +106,8 @@ def test_one_that_is_made_again_goes_its_own_way(archive: Archive, utc: Utc) -> 
     learner = Learner.begin(RidgesAndKernel, LEADS, 200)
     learner.learn(RowBlocks(columns, 100), 80)
     learner.refit(thorough=True)
-    kept, before = Learnt.from_dataclass(learner.copy()), said_by(learner, columns)
-    again = kept.restored(Learner, {LearningModel: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
+    kept, before = LearntData.from_dataclass(learner.copy()), said_by(learner, columns)
+    again = kept.restore(Learner, {LearningModel: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
     again.learn(RowBlocks(columns, 100), 100)
     assert said_by(learner, columns) == before
 
@@ -130,16 +130,16 @@ def small() -> Small:
 
 
 def test_an_array_that_two_parts_share_is_kept_once_and_shared_again() -> None:
-    kept = Learnt.from_dataclass(small())
+    kept = LearntData.from_dataclass(small())
     assert len(kept.arrays) == 2
-    again = kept.restored(Small, {})
+    again = kept.restore(Small, {})
     assert again.values is again.same
     assert (again.number, again.names, again.by_lead) == (0.1 + 0.2, frozenset({"a"}), {1: None, 2: -1e300})
 
 
 def test_anything_but_plain_data_is_refused() -> None:
     with pytest.raises(TypeError, match="a function is not plain data"):
-        Learnt.from_dataclass(Small(SMALL, SMALL, SMALL > 1, 1.0, frozenset(), {1: next_day}))  # type: ignore[dict-item]
+        LearntData.from_dataclass(Small(SMALL, SMALL, SMALL > 1, 1.0, frozenset(), {1: next_day}))  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_anything_but_plain_data_is_refused() -> None:
     [("values", {"array": 7}), ("values", {"array": 1}), ("values", None), ("number", "x"), ("number", None)],
 )
 def test_a_document_that_does_not_fit_is_refused(field_name: str, value: object) -> None:
-    kept = Learnt.from_dataclass(small())
+    kept = LearntData.from_dataclass(small())
     document = json.dumps({**json.loads(kept.document), field_name: value}).encode()
     with pytest.raises(ValueError, match=r"."):
-        Learnt(document, kept.arrays).restored(Small, {})
+        LearntData(document, kept.arrays).restore(Small, {})
 
 
 def test_a_document_that_is_cut_short_is_refused() -> None:
-    kept = Learnt.from_dataclass(small())
+    kept = LearntData.from_dataclass(small())
     with pytest.raises(ValueError, match=r"truncated"):
-        Learnt(kept.document[:-3], kept.arrays).restored(Small, {})
+        LearntData(kept.document[:-3], kept.arrays).restore(Small, {})

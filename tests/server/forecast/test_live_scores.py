@@ -7,7 +7,14 @@ import pytest
 
 from tests.support.markets.runs import run_with
 from tunnihind.forecast.run import LEAD_DAYS, Run
-from tunnihind.forecast.scoring.live_scores import WINDOWS_DAYS, WindowScores, day_scores, months, morning_runs, windows
+from tunnihind.forecast.scoring.live_scores import (
+    WINDOWS_DAYS,
+    WindowScores,
+    day_scores,
+    last_runs_before_gate_closure,
+    month_scores,
+    window_scores,
+)
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, day_end, day_start, gate_closure
 from tunnihind.price_series import PriceSeries
@@ -40,7 +47,7 @@ def every_morning(p50: float) -> list[Run]:
 
 
 def live_scores(runs: list[Run], truth: PriceSeries) -> tuple[WindowScores, ...]:
-    return windows(day_scores(runs, truth), truth.newest_day)
+    return window_scores(day_scores(runs, truth), truth.newest_day)
 
 
 def test_each_window_and_distance_is_scored_on_whole_delivery_days() -> None:
@@ -105,7 +112,7 @@ def test_one_row_for_each_day_of_issue_and_days_ahead_that_is_settled(lively: Pr
 
 def test_plans_by_a_perfect_forecast_catch_all_and_those_of_a_week_too(lively: PriceSeries) -> None:
     runs = [prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)]
-    month = windows(day_scores(runs, lively), NEWEST)[1]
+    month = window_scores(day_scores(runs, lively), NEWEST)[1]
     plans = month.decisions.by_days_ahead
     assert {lead: of_lead[4].n for lead, of_lead in plans.items()} == dict.fromkeys(LEAD_DAYS, 30)
     assert {of_lead[hours].share for of_lead in plans.values() for hours in of_lead} == {1.0}
@@ -119,7 +126,7 @@ def test_a_day_with_a_hole_is_scored_by_its_hours_but_is_no_plan(lively: PriceSe
     holed[-5] = np.nan
     truth = PriceSeries("ee", HOUR_S, lively.start_ts, holed)
     runs = [prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)]
-    week = windows(day_scores(runs, truth), NEWEST)[0]
+    week = window_scores(day_scores(runs, truth), NEWEST)[0]
     assert week.by_days_ahead[1].n == 7 * 24 - 1
     assert week.decisions.by_days_ahead[1][4].n == 6
     assert week.decisions.week.n == 6
@@ -137,10 +144,10 @@ def test_the_mean_of_seven_days_is_that_of_the_days_up_to_the_issue() -> None:
 
 def test_months_are_those_of_the_delivery_day_the_oldest_first(lively: PriceSeries) -> None:
     rows = day_scores([prophetic(FIRST + timedelta(days=n), lively) for n in range(8, 111)], lively)
-    found = months(rows)
+    found = month_scores(rows)
     assert [month.month for month in found] == ["2025-08", "2025-09", "2025-10", "2025-11"]
     assert [month.scores.days for month in found[1:]] == [30, 31, 30]
-    assert found[-1].scores.overall.mae == pytest.approx(windows(rows, NEWEST)[1].overall.mae)
+    assert found[-1].scores.overall.mae == pytest.approx(window_scores(rows, NEWEST)[1].overall.mae)
 
 
 def test_scores_put_together_are_those_of_all_hours_at_once() -> None:
@@ -169,4 +176,4 @@ def test_the_auction_of_a_day_closes_at_noon_in_brussels_in_summer_too() -> None
     closing = gate_closure(july + timedelta(days=1))
     assert closing == day_start(july) + 12 * HOUR_S
     just_before, at = run(closing - 1, 1.0), run(closing, 2.0)
-    assert morning_runs([just_before, at]) == {july: just_before}
+    assert last_runs_before_gate_closure([just_before, at]) == {july: just_before}

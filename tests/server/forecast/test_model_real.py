@@ -53,7 +53,7 @@ def result() -> BacktestResult:
 
 
 def test_the_model_keeps_its_skill_on_a_week_of_2025(result: BacktestResult) -> None:
-    by_lead = result.by_lead()
+    by_lead = result.scores_by_lead()
     assert [scores.n for scores in by_lead.values()] == [7 * 24] * 7
     assert by_lead[1].skill > 0.2
     assert result.scores().skill > 0.1
@@ -61,5 +61,5 @@ def test_the_model_keeps_its_skill_on_a_week_of_2025(result: BacktestResult) -> 
 
 def test_its_interval_covers_and_widens_on_a_week_of_2025(result: BacktestResult) -> None:
     assert 0.65 < result.scores().coverage80 < 0.95
-    widths = [scores.width for scores in result.by_lead().values()]
+    widths = [scores.width for scores in result.scores_by_lead().values()]
     assert (np.diff(widths) > -1.0).all()

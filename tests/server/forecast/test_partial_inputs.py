@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tests.support.markets.windy_market import archive_of, with_covariates
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Floats, IssuedSeries
-from tunnihind.forecast.known_days.season import sine_of_elevation
+from tunnihind.forecast.known_days.season import sine_of_sun_elevation
 from tunnihind.forecast.scoring.backtest import backtest
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start
 
@@ -37,7 +37,7 @@ def wandering(seed: int) -> Floats:
 
 
 WIND = 2000 * wandering(1)
-SUN = 2500 * wandering(2) * np.maximum(sine_of_elevation(HOURS + HOUR_S // 2, ESTONIA), 0)
+SUN = 2500 * wandering(2) * np.maximum(sine_of_sun_elevation(HOURS + HOUR_S // 2, ESTONIA), 0)
 LOAD = 2500 + 800 * wandering(3)
 PARTS = {"lt_wind_da_mw": WIND, "lt_solar_da_mw": SUN, "lt_load_da_mw": LOAD}
 

@@ -17,8 +17,8 @@ from tests.support.markets.simulated_history import (
     with_weather,
 )
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, issued_until
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts, backtest
+from tunnihind.forecast.known import Archive, CovariateArchive, Floats, forecasts_issued_until
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publication_time
 
@@ -50,7 +50,7 @@ def made_on(result: BacktestResult, days: list[date]) -> NDArray[np.bool_]:
 def over_events(plant: Plant, mornings: Callable[[date], list[date]]) -> BacktestResult:
     """Return forecasts of the days around all events. Each event is planted in a separate market."""
     parts = [scored(simulated_archive(FIRST, days_after(event, 36), plant(event)), mornings(event)) for event in EVENTS]
-    forecasts = IssuedForecasts.joined([part.forecasts for part in parts])
+    forecasts = BacktestForecasts.joined([part.forecasts for part in parts])
     actual, baseline = (np.concatenate([getattr(p, name) for p in parts]) for name in ("actual", "baseline"))
     return BacktestResult(forecasts, actual, baseline)
 
@@ -81,12 +81,12 @@ def test_on_an_undisturbed_market_80_percent_of_the_hours_lie_in_the_interval(un
     assert scores.coverage80 == pytest.approx(0.8, abs=0.02)
     assert scores.below10 == pytest.approx(0.1, abs=0.03)
     assert scores.above90 == pytest.approx(0.1, abs=0.03)
-    for lead in undisturbed.by_lead().values():
+    for lead in undisturbed.scores_by_lead().values():
         assert lead.coverage80 == pytest.approx(0.8, abs=0.05)
 
 
 def test_the_interval_widens_and_the_skill_falls_with_the_horizon(undisturbed: BacktestResult) -> None:
-    by_lead = list(undisturbed.by_lead().values())
+    by_lead = list(undisturbed.scores_by_lead().values())
     assert (np.diff([scores.width for scores in by_lead]) > 0).all()
     assert by_lead[0].skill > by_lead[3].skill > by_lead[6].skill > 0.2
 
@@ -124,7 +124,7 @@ def silenced(archive: Archive, names: Collection[str]) -> Archive:
     """Return an archive whose covariates of these names end at the event."""
     silence = day_start(EVENT) + 9 * HOUR_S
     series = {
-        name: issued_until(silence, issues) if name in names else issues
+        name: forecasts_issued_until(silence, issues) if name in names else issues
         for name, issues in archive.covariates.series.items()
     }
     return Archive(archive.prices, CovariateArchive(series))

@@ -10,7 +10,7 @@ from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
-from tunnihind.forecast.columns.table import Group, Rows
+from tunnihind.forecast.columns.table import ColumnGroup, InputRows
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
 from tunnihind.market import ESTONIA
@@ -53,10 +53,10 @@ def test_it_goes_on_from_what_it_has_learnt_with_the_same_result(archive: Archiv
 
 
 def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
-    given: list[Rows] = []
+    given: list[InputRows] = []
 
     class Reading(Mean):
-        def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+        def learn(self, lead: int, rows: InputRows, price: Floats, predicted: Floats) -> None:
             given.append(rows)
             super().learn(lead, rows, price, predicted)
 
@@ -69,6 +69,11 @@ def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
-    group = Group("a", {"price": np.zeros((2, 24))})
+    group = ColumnGroup("a", {"price": np.zeros((2, 24))})
     with pytest.raises(ValueError, match="the same name"):
-        Rows.of([group, Group("b", group.columns)], low=np.zeros(2), high=np.ones(2), has_next_day=np.zeros(2, bool))
+        InputRows.of(
+            [group, ColumnGroup("b", group.columns)],
+            low=np.zeros(2),
+            high=np.ones(2),
+            has_next_day_drivers=np.zeros(2, bool),
+        )

@@ -15,11 +15,11 @@ from tests.support.markets.quarter_market import TURNED_HOURS, quarter_archive
 from tests.support.markets.runs import run_with
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
-from tunnihind.forecast.known_days.grid import by_hour, days_between
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
 from tunnihind.forecast.quarters.shape import deviations
-from tunnihind.forecast.quarters.slope import PRIOR_SHARES, IssuedHours, LearntShares
+from tunnihind.forecast.quarters.slope import PRIOR_COEFFICIENTS, ReplayedForecasts, SlopeRegression
 from tunnihind.forecast.run import Run
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
@@ -28,7 +28,7 @@ type Utc = Callable[..., int]
 
 LIMITS = ESTONIA.limits
 FIRST, LAST = date(2025, 7, 20), date(2025, 11, 21)
-NOTHING_ISSUED = IssuedHours.none(FIRST)
+NOTHING_ISSUED = ReplayedForecasts.empty(FIRST)
 PRICES = st.floats(LIMITS.floor, LIMITS.cap, allow_subnormal=False)
 
 
@@ -116,7 +116,9 @@ def test_line_and_curve_follow_the_hours_before_and_after() -> None:
     def shape(previous: float, following: float) -> Floats:
         before, after = np.array([previous]), np.array([following])
         zero = np.zeros(1)
-        quarters: Floats = deviations(np.array([20.0]), before, after, recent=zero, rise=zero, shares=PRIOR_SHARES)
+        quarters: Floats = deviations(
+            np.array([20.0]), before, after, recent=zero, rise=zero, coefficients=PRIOR_COEFFICIENTS
+        )
         return quarters.ravel()
 
     line, curve = np.array([-3, -1, 1, 3]) / 8, np.array([0.05, -0.05, -0.05, 0.05])
@@ -142,17 +144,17 @@ def test_a_days_first_hour_goes_on_from_the_price_before_it(archive: Archive, ut
 
 def test_shares_are_learnt_from_past_forecasts_and_start_at_the_prior() -> None:
     rng, first, days = np.random.default_rng(5), date(2026, 3, 1), 240
-    issued = IssuedHours(first, np.broadcast_to(80 + 20 * rng.normal(size=(days, 24)), (7, days, 24)))
+    issued = ReplayedForecasts(first, np.broadcast_to(80 + 20 * rng.normal(size=(days, 24)), (7, days, 24)))
     path = issued.p50[0].ravel()
     twice_the_line = path[:, None] + 2 * np.gradient(path)[:, None] * MIDDLES
     last = first + timedelta(days=days - 1)
-    quarters = by_hour(twice_the_line.T.reshape(4, days, 24), days_between(first, last)).T
-    learnt = LearntShares.of(KnownQuarters.of(quarters, first), issued, ESTONIA)
-    assert learnt.until(first - timedelta(days=1)) == pytest.approx(PRIOR_SHARES)
-    lines = [learnt.until(first + timedelta(days=seen))[0] for seen in (0, 30, 90, days - 1)]
+    quarters = consecutive_hours(twice_the_line.T.reshape(4, days, 24), days_between(first, last)).T
+    learnt = SlopeRegression.of(KnownQuarters.of(quarters, first), issued, ESTONIA)
+    assert learnt.coefficients_until(first - timedelta(days=1)) == pytest.approx(PRIOR_COEFFICIENTS)
+    lines = [learnt.coefficients_until(first + timedelta(days=seen))[0] for seen in (0, 30, 90, days - 1)]
     assert lines == sorted(lines)
     assert 1.5 < lines[-1] < 2
-    assert abs(learnt.until(last)[1]) < PRIOR_SHARES[1]
+    assert abs(learnt.coefficients_until(last)[1]) < PRIOR_COEFFICIENTS[1]
 
 
 def test_a_fresh_forecaster_makes_the_same_quarters_of_a_run(archive: Archive, utc: Utc) -> None:

@@ -26,7 +26,7 @@ def result() -> BacktestResult:
 
 
 def test_the_fallback_keeps_its_skill_against_the_last_week_in_2025(result: BacktestResult) -> None:
-    by_lead = result.by_lead()
+    by_lead = result.scores_by_lead()
     assert [scores.n for scores in by_lead.values()] == [8760] * 7
     assert by_lead[1].skill > 0.25
     assert by_lead[7].skill > 0.20
@@ -34,6 +34,6 @@ def test_the_fallback_keeps_its_skill_against_the_last_week_in_2025(result: Back
 
 
 def test_the_fallbacks_interval_covers_80_percent_of_2025_at_every_lead(result: BacktestResult) -> None:
-    assert all(0.79 < scores.coverage80 < 0.83 for scores in result.by_lead().values())
-    widths = [scores.width for scores in result.by_lead().values()]
+    assert all(0.79 < scores.coverage80 < 0.83 for scores in result.scores_by_lead().values())
+    widths = [scores.width for scores in result.scores_by_lead().values()]
     assert widths == sorted(widths)

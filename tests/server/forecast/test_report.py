@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import ESTONIA, day_end, day_start
 
@@ -21,7 +21,7 @@ def result_of(
     targets: Instants, actual: Floats, *, p50: float = 0.0, baseline: float = 50.0, mean: float = 40.0, lead: int = 1
 ) -> BacktestResult:
     same = np.full(targets.shape, 1.0)
-    issued = IssuedForecasts(
+    issued = BacktestForecasts(
         issued_ts=targets - 86_400,
         target_ts=targets,
         lead_days=np.full(targets.shape, lead),

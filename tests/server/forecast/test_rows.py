@@ -2,31 +2,33 @@
 
 import numpy as np
 
-from tunnihind.forecast.columns.table import Group, Rows
+from tunnihind.forecast.columns.table import ColumnGroup, InputRows
 from tunnihind.forecast.known import Floats
 
 DAYS = 9
 
 
-def rows() -> Rows:
+def rows() -> InputRows:
     rng = np.random.default_rng(3)
     columns = {"price": rng.normal(size=(DAYS, 24)), "load": rng.normal(size=DAYS)}
     bound = np.ones((DAYS, 1))
-    return Rows.of([Group("own", columns)], low=-bound, high=bound, has_next_day=np.ones(DAYS, np.bool_))
+    return InputRows.of(
+        [ColumnGroup("own", columns)], low=-bound, high=bound, has_next_day_drivers=np.ones(DAYS, np.bool_)
+    )
 
 
 def test_what_is_made_of_each_day_is_made_once_for_all_days_that_rows_are_picked_from() -> None:
     made: list[int] = []
 
-    def sums(some: Rows, factor: float) -> Floats:
+    def sums(some: InputRows, factor: float) -> Floats:
         made.append(len(some.x))
         total: Floats = factor * some.hourly("price").sum(axis=1)
         return total
 
     whole = rows()
     picked = [whole.pick(slice(2, 7)), whole.pick(slice(2, 7)).pick(slice(1, 3)), whole]
-    found = [some.of_each_day(sums, 2.0) for some in picked]
+    found = [some.cached_day_values(sums, 2.0) for some in picked]
     assert made == [DAYS]
     for some, sum_of_days in zip(picked, found, strict=True):
         np.testing.assert_array_equal(sum_of_days, sums(some, 2.0))
-    np.testing.assert_array_equal(whole.of_each_day(sums, 3.0), sums(whole, 3.0))
+    np.testing.assert_array_equal(whole.cached_day_values(sums, 3.0), sums(whole, 3.0))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS, diebold_mariano, long_run_variance
+from tunnihind.forecast.scoring.significance import ENOUGH_TEST_DAYS, LAGS, diebold_mariano, long_run_variance
 
 DAYS = np.arange(365)
 
@@ -110,7 +110,7 @@ def test_the_days_may_come_in_any_order() -> None:
     assert shuffled == diebold_mariano(loss, benchmark, np.arange(60))
 
 
-@pytest.mark.parametrize("days", [0, 1, LAGS, ENOUGH_DAYS - 1])
+@pytest.mark.parametrize("days", [0, 1, LAGS, ENOUGH_TEST_DAYS - 1])
 def test_too_few_days_are_no_test(days: int) -> None:
     rng = np.random.default_rng(10)
     outcome = diebold_mariano(rng.random(days), rng.random(days), np.arange(days))

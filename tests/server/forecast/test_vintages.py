@@ -12,17 +12,17 @@ from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
     WEEK_AGES,
-    Frame,
-    Singles,
+    Floats32,
+    VintageFrame,
     issue_instants,
+    longest_reach_s,
     newest_issue,
-    reach_s,
     vintages,
     vintages_by_name,
-    without_superseded_runs,
+    without_superseded_weather_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
-from tunnihind.pipeline.retention import covariate_read_times, is_first_of_day, superfluous
+from tunnihind.pipeline.retention import covariate_read_times, is_midnight_run, superfluous_instants
 
 FIRST = date(2025, 3, 20)
 GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))
@@ -40,9 +40,9 @@ def hour_of(row: int, hour: int) -> int:
     return int(GRID.starts[row]) + hour * HOUR_S
 
 
-def seen(*issues: IssuedSeries, rows: range = range(TODAY + 1), ages: range = WEEK_AGES) -> Singles:
-    found: Singles
-    (found,) = vintages([issues], Frame.of(GRID, INSTANTS, rows, ages))
+def seen(*issues: IssuedSeries, rows: range = range(TODAY + 1), ages: range = WEEK_AGES) -> Floats32:
+    found: Floats32
+    (found,) = vintages([issues], VintageFrame.of(GRID, INSTANTS, rows, ages))
     return found
 
 
@@ -89,7 +89,7 @@ def test_the_sweep_finds_what_looking_at_every_forecast_finds(seed: int) -> None
     row = int(rng.integers(0, TODAY + 1))
     every = np.arange(GRID.starts[0], GRID.starts[-1], HOUR_S).tolist()
     known = np.array([newest_known(issues, ts, int(INSTANTS[row])) for ts in every], np.float32)
-    expected = GRID.lay_whole(known)[max(0, row - 1) : row + 10]
+    expected = GRID.arrange_filled(known)[max(0, row - 1) : row + 10]
     found = seen(*issues, rows=range(row, row + 1))[0]
     assert np.array_equal(found[11 - len(expected) :] if row == 0 else found, expected, equal_nan=True)
 
@@ -113,7 +113,7 @@ def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     assert newest_issue(issues) == start - 3600
     assert newest_issue(()) is None
     assert newest_issue((*issues, issue(start - 60, start, np.nan))) == start - 3600
-    assert reach_s(issues) == 2 * HOUR_S
+    assert longest_reach_s(issues) == 2 * HOUR_S
 
 
 @given(
@@ -140,7 +140,7 @@ def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, 
         for number in range(covariates)
     }
     archive = CovariateArchive(series)
-    frame = Frame.of(GRID, INSTANTS, range(TODAY + 1), WEEK_AGES)
+    frame = VintageFrame.of(GRID, INSTANTS, range(TODAY + 1), WEEK_AGES)
     together = vintages_by_name(series, archive, frame)
     for name in series:
         assert together[name].tobytes() == vintages_by_name([name], archive, frame)[name].tobytes()
@@ -168,22 +168,22 @@ def test_what_past_days_see_does_not_change_when_old_runs_are_deleted(delays: Se
     as_of = AS_OF // DAY_S * DAY_S + 28 * DAY_S + hour * HOUR_S
     known = tuple(issue for issue in issues if issue.issued_ts <= as_of)
     old = [issue.issued_ts for issue in known if issue.issued_ts < as_of - 14 * DAY_S]
-    gone = superfluous(old, covariate_read_times)
-    thinned = tuple(issue for issue in known if issue.issued_ts not in gone or is_first_of_day(issue.run_ts))
+    gone = superfluous_instants(old, covariate_read_times)
+    thinned = tuple(issue for issue in known if issue.issued_ts not in gone or is_midnight_run(issue.run_ts))
     assert len(thinned) < len(known)
     grid = DayGrid.between(delivery_day(AS_OF), delivery_day(AS_OF) + timedelta(days=38))
     today = grid.index(delivery_day(as_of))
     instants = issue_instants(grid, as_of, today)
-    frame = Frame.of(grid, instants, range(today + 1), WEEK_AGES)
-    before, after = vintages([without_superseded_runs(some, as_of) for some in (known, thinned)], frame)
+    frame = VintageFrame.of(grid, instants, range(today + 1), WEEK_AGES)
+    before, after = vintages([without_superseded_weather_runs(some, as_of) for some in (known, thinned)], frame)
     np.testing.assert_array_equal(before, after)
 
 
 def test_runs_since_the_last_look_are_all_seen_and_series_of_no_run_are_left_alone() -> None:
     issues = weather_runs(5)
     evening = issues[-1].issued_ts
-    kept = without_superseded_runs(issues, evening)
+    kept = without_superseded_weather_runs(issues, evening)
     assert [issue.run_ts for issue in kept[-4:]] == [issue.run_ts for issue in issues[-4:]]
     assert len(kept) == 4 + 4
     nameless = tuple(replace(issue, run_ts=None) for issue in issues)
-    assert without_superseded_runs(nameless, evening) == nameless
+    assert without_superseded_weather_runs(nameless, evening) == nameless

@@ -69,7 +69,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
     assert run is not None
     assert run.inputs["errorDays"] == 90
     assert store.runs.score(HOURS) is not None
-    assert [window.days for window in store.scores.windows("ee")] == [7, 30, 90]
+    assert [window.days for window in store.scores.window_scores("ee")] == [7, 30, 90]
 
 
 async def test_there_is_a_forecast_before_history_is_filled(store: Store) -> None:

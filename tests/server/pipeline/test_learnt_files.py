@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunnihind.forecast.replay.learnt import Learnt
-from tunnihind.pipeline.learnt_files import LEFT_FREE, MAX_FILES, LearntFiles
+from tunnihind.forecast.replay.learnt import LearntData
+from tunnihind.pipeline.learnt_files import BYTES_LEFT_FREE, MAX_FILES, LearntFiles
 
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([np.nan, 1], np.float32), np.array([True]), np.empty((0, 24)))
-LEARNT = Learnt(b'{"a":{"array":0}}', ARRAYS)
+LEARNT = LearntData(b'{"a":{"array":0}}', ARRAYS)
 
 
 def files(folder: Path, model: str = "a model") -> LearntFiles:
@@ -30,7 +30,7 @@ def only_file(folder: Path) -> Path:
     return path
 
 
-def same(found: Learnt | None) -> bool:
+def same(found: LearntData | None) -> bool:
     return found is not None and (found.document, [(one.dtype, one.shape, one.tobytes()) for one in found.arrays]) == (
         LEARNT.document,
         [(one.dtype, one.shape, one.tobytes()) for one in LEARNT.arrays],
@@ -54,7 +54,7 @@ def test_nothing_is_found_of_another_past_or_another_model(tmp_path: Path) -> No
 def test_a_file_under_anothers_name_is_not_taken_for_it(tmp_path: Path) -> None:
     files(tmp_path).keep("a past", LEARNT)
     mine = only_file(tmp_path)
-    files(tmp_path).keep("another past", Learnt(b"{}", ()))
+    files(tmp_path).keep("another past", LearntData(b"{}", ()))
     (other,) = {*(tmp_path / "learnt").iterdir()} - {mine}
     mine.replace(other)
     assert files(tmp_path).find("another past") is None
@@ -80,7 +80,7 @@ def test_a_damaged_file_is_passed_over(tmp_path_factory: pytest.TempPathFactory,
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
     kept = files(tmp_path)
     with pytest.raises(ValueError, match="allow_pickle"):
-        kept.keep("a past", Learnt(b"{}", (np.array([object()]),)))
+        kept.keep("a past", LearntData(b"{}", (np.array([object()]),)))
 
 
 def test_a_folder_that_cannot_be_written_to_costs_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -116,7 +116,7 @@ def test_on_a_full_disk_nothing_is_kept_and_nothing_is_left(
 def test_on_a_disk_that_is_nearly_full_the_database_has_the_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = [LEFT_FREE, LEFT_FREE - 1]
+    free = [BYTES_LEFT_FREE, BYTES_LEFT_FREE - 1]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free.pop(0)))
     files(tmp_path).keep("a past", LEARNT)
     assert same(files(tmp_path).find("a past"))

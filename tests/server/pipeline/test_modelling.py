@@ -82,7 +82,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
             assert run.is_identical_to(here.by_step[step_s])
         assert same_scenarios(there, here)
-        assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
+        assert [window.days for window in (await modeller.live_scores(ESTONIA, NOW)).windows] == [7, 30, 90]
         # The process is killed. Its successor makes the same run, with the first process's stored learning and without
         # it.
         kept = learnt_folder(filled, "ee")
@@ -125,7 +125,9 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
             for step_s in (HOUR_S, QUARTER_S)
             if ts >= first
         ]
-        assert filled.backtests.add(model_identity(ESTONIA), "ee", made, past=filled.backtests.state_of_past())
+        assert filled.backtests.add(
+            model_identity(ESTONIA), "ee", made, data_change_count=filled.backtests.data_change_count()
+        )
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:
@@ -137,7 +139,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         # For earlier days another process is started in its place.
         older = await modeller.forecast_past_days(ESTONIA, NOW)
         assert older.forecasts[0].issued_ts == instants[0]
-        assert len(older.forecasts) / 2 + older.lacking == 88
+        assert len(older.forecasts) / 2 + older.missing_count == 88
         past_child = past_child_of(modeller)
         assert past_child is not None
         assert modeller._worker.pid is None
@@ -148,7 +150,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         assert (await modeller.forecast_past_days(ESTONIA, NOW)).forecasts[0].issued_ts == instants[0]
         # When all days are made, the process ends.
         note_made(instants[0])
-        assert (await modeller.forecast_past_days(ESTONIA, NOW)).lacking == 0
+        assert (await modeller.forecast_past_days(ESTONIA, NOW)).missing_count == 0
         assert past_child_of(modeller) is None
 
 
@@ -160,10 +162,10 @@ async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
     monkeypatch.setattr("tunnihind.pipeline.modelling.model_identity", lambda _: earlier)
     async with process_modeller(f"sqlite:///{database}") as modeller:
         first = await modeller.forecast_past_days(ESTONIA, NOW)
-        assert filled.backtests.add(earlier, "ee", first.forecasts, past=first.past)
+        assert filled.backtests.add(earlier, "ee", first.forecasts, data_change_count=first.data_change_count)
         second = await modeller.forecast_past_days(ESTONIA, NOW)
     assert {one.issued_ts for one in first.forecasts}.isdisjoint(one.issued_ts for one in second.forecasts)
-    assert second.lacking < first.lacking
+    assert second.missing_count < first.missing_count
 
 
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ from tunnihind.pipeline.modelling import process_modeller
 
 async def main() -> None:
     async with process_modeller(sys.argv[1]) as modeller:
-        await modeller._work(stuck, 0)
+        await modeller._call_in_process(stuck, 0)
 
 if __name__ == "__main__":
     # A shell has what it starts in the background ignore Ctrl-C, and so everything that this starts.

@@ -64,10 +64,12 @@ async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
     assert await pipeline.catch_up()
     expected = plain_runs(NOW)
     for step_s in (HOUR_S, QUARTER_S):
-        [found] = store.runs.since(SeriesKey("ee", step_s), 0)
+        [found] = store.runs.made_since(SeriesKey("ee", step_s), 0)
         assert found.is_identical_to(expected.by_step[step_s])
     await live(pipeline, clock, NOW + 2 * HOUR_S)
-    made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
+    made = [
+        [run.made_at for run in store.runs.made_since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)
+    ]
     assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
 
 
@@ -226,7 +228,7 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
     await live(pipeline, clock, NOW + 2 * HOUR_S)
     assert (store.runs.newest(HOURS), modeller.asked_at) == (None, [NOW, NOW + HOUR_S, NOW + 2 * HOUR_S])
     assert [said for said in warnings(caplog) if "forecast" in said] == [
-        f"no forecast is made: the newest price is from {ended}, and a forecast reaches 7 delivery days past that"
+        f"no forecast is made: the newest price is from {ended}, and a forecast reaches 7 delivery days past that day"
     ]
     source.quotes = estonian_quotes(TODAY - timedelta(days=30), TODAY)
     await live(pipeline, clock, NOW + 3 * HOUR_S - MINUTE)

@@ -13,7 +13,7 @@ from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import QUARTER_S, ZONES, day_start, delivery_day, hourly_prices, hours_of, publication_time
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 
@@ -21,7 +21,7 @@ async def test_what_passes_is_kept_by_the_quarter_with_all_zones(store: Store, s
     quotes = two_days()
     async with FakeElering(quotes) as server:
         added = await IngestTrial(store, elering(session, server)).ingest()
-    assert added == Added(new=2 * 96 * 4)
+    assert added == AddedCounts(new=2 * 96 * 4)
     for zone in ZONES:
         assert hourly(store, zone) == pytest.approx(hourly_prices(quotes[zone]))
     assert store.state.last_refresh() == NOW
@@ -32,7 +32,7 @@ async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Stor
         trial = IngestTrial(store, elering(session, server))
         await trial.ingest()
         version = store.state.version()
-        assert await trial.ingest(after_s=60) == Added()
+        assert await trial.ingest(after_s=60) == AddedCounts()
     assert (store.state.version(), store.state.last_refresh()) == (version, NOW + 60)
     assert store.state.prices_stored_at() == NOW
 
@@ -158,8 +158,8 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
     trial = IngestTrial(store, source)
     await trial.ingest()
     source.quotes = changed(source.quotes, 2, 7.0)
-    assert await trial.ingest(after_s=3600) == Added()
-    assert await trial.ingest(after_s=3600) == Added(corrected=8, unchanged=88)
+    assert await trial.ingest(after_s=3600) == AddedCounts()
+    assert await trial.ingest(after_s=3600) == AddedCounts(corrected=8, unchanged=88)
     hour = day_start(TODAY)
     archive = store.prices.read_archive()
     before, after = (archive.as_of(at).of("ee")[hour] for at in (NOW + 7199, NOW + 7200))

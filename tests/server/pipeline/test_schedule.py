@@ -8,18 +8,18 @@ import pytest
 from tests.support.clocks import local
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
-    OF_ZONE,
+    ZONE_TASK_KINDS,
     CovariateNeeds,
-    Job,
     Situation,
     Task,
+    TaskKind,
     Tries,
     ZoneSituation,
     asked_pause_end,
     due_at,
     due_tasks,
-    pause,
-    price_window,
+    pause_after_failures,
+    price_request_days,
 )
 from tunnihind.sources.base import Cadence
 
@@ -33,16 +33,16 @@ def situation_of(**facts: Any) -> Situation:  # noqa: ANN401  the facts of both 
     return Situation(ESTONIA, {"ee": ZoneSituation(**of_zone)}, **facts)
 
 
-def task(job: Job) -> Task:
-    return Task(job, zone="ee" if job in OF_ZONE else None)
+def task(kind: TaskKind) -> Task:
+    return Task(kind, zone="ee" if kind in ZONE_TASK_KINDS else None)
 
 
-def after_success(job: Job, ok_ts: int, **facts: object) -> Situation:
-    return situation_of(tries={task(job): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)
+def after_success(kind: TaskKind, ok_ts: int, **facts: object) -> Situation:
+    return situation_of(tries={task(kind): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)
 
 
-def is_due(job: Job, situation: Situation, now: int) -> bool:
-    return task(job) in due_tasks(situation, now)
+def is_due(kind: TaskKind, situation: Situation, now: int) -> bool:
+    return task(kind) in due_tasks(situation, now)
 
 
 @pytest.mark.parametrize("season", SEASONS)
@@ -76,7 +76,9 @@ def test_prices_are_asked_for_as_fast_as_they_are_awaited(
 ) -> None:
     now = local(f"{season} {time}")
     settled = delivery_day(now) + timedelta(days=settled_days_ahead)
-    assert is_due(Job.PRICES, after_success(Job.PRICES, now - asked_s_ago, settled_through=settled), now) is due
+    assert (
+        is_due(TaskKind.PRICES, after_success(TaskKind.PRICES, now - asked_s_ago, settled_through=settled), now) is due
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
 def test_asks_for_what_is_awaited_may_be_corrected_or_was_missed(
     now: str, settled_through: date | None, first: date, last: date
 ) -> None:
-    assert price_window(situation_of(settled_through=settled_through), local(now)) == (first, last)
+    assert price_request_days(situation_of(settled_through=settled_through), local(now)) == (first, last)
 
 
 NOON = local("2025-12-15 12:00")
@@ -149,17 +151,17 @@ def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
         "whole": CovariateNeeds(PATIENT),
     }
     assert due_tasks(situation_of(missing_years=(2025, 2024), covariates=needs), NOON) == [
-        Task(Job.PRICES),
-        Task(Job.COVARIATES, "weather"),
-        Task(Job.COVARIATES, "whole"),
-        Task(Job.PRICE_HISTORY),
-        Task(Job.COVARIATE_HISTORY, "weather"),
-        Task(Job.THIN),
+        Task(TaskKind.PRICES),
+        Task(TaskKind.COVARIATES, "weather"),
+        Task(TaskKind.COVARIATES, "whole"),
+        Task(TaskKind.PRICE_HISTORY),
+        Task(TaskKind.COVARIATE_HISTORY, "weather"),
+        Task(TaskKind.THIN),
     ]
 
 
 def test_without_sources_of_covariates_there_is_nothing_to_ask_them() -> None:
-    assert not {Job.COVARIATES, Job.COVARIATE_HISTORY} & {task.job for task in situation_of().tasks()}
+    assert not {TaskKind.COVARIATES, TaskKind.COVARIATE_HISTORY} & {task.kind for task in situation_of().tasks()}
 
 
 PATIENT = Cadence(every_s=3 * HOUR_S, retry_s=60, longest_retry_s=900)
@@ -167,7 +169,7 @@ BRISK = Cadence(every_s=HOUR_S, retry_s=30, longest_retry_s=45)
 
 
 def test_each_source_of_covariates_is_asked_at_its_own_cadence() -> None:
-    tasks = {name: Task(Job.COVARIATES, name) for name in ("patient", "brisk")}
+    tasks = {name: Task(TaskKind.COVARIATES, name) for name in ("patient", "brisk")}
     situation = situation_of(
         covariates={"patient": CovariateNeeds(PATIENT), "brisk": CovariateNeeds(BRISK)},
         tries={task: Tries(NOON, NOON) for task in tasks.values()},
@@ -178,51 +180,54 @@ def test_each_source_of_covariates_is_asked_at_its_own_cadence() -> None:
 
 @pytest.mark.parametrize("time", ["12:00", "14:00"])
 @pytest.mark.parametrize(("failures", "patient_s", "brisk_s"), [(1, 60, 30), (2, 120, 45), (9, 900, 45)])
-@pytest.mark.parametrize("job", [Job.COVARIATES, Job.COVARIATE_HISTORY])
+@pytest.mark.parametrize("kind", [TaskKind.COVARIATES, TaskKind.COVARIATE_HISTORY])
 def test_each_source_of_covariates_has_its_own_pauses_after_failures(
-    job: Job, failures: int, patient_s: int, brisk_s: int, time: str
+    kind: TaskKind, failures: int, patient_s: int, brisk_s: int, time: str
 ) -> None:
     now = local(f"2025-12-15 {time}")
     months = (date(2025, 12, 1),)
     situation = situation_of(
         covariates={"patient": CovariateNeeds(PATIENT, months), "brisk": CovariateNeeds(BRISK, months)},
-        tries={Task(job, name): Tries(now, failures=failures) for name in ("patient", "brisk")},
+        tries={Task(kind, name): Tries(now, failures=failures) for name in ("patient", "brisk")},
     )
-    assert due_at(Task(job, "patient"), situation, now) == now + patient_s
-    assert due_at(Task(job, "brisk"), situation, now) == now + brisk_s
+    assert due_at(Task(kind, "patient"), situation, now) == now + patient_s
+    assert due_at(Task(kind, "brisk"), situation, now) == now + brisk_s
 
 
 def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None:
     situation = situation_of(
         covariates={"down": CovariateNeeds(PATIENT), "up": CovariateNeeds(PATIENT)},
-        tries={Task(Job.COVARIATES, "down"): Tries(NOON, None, 1), Task(Job.COVARIATES, "up"): Tries(NOON, NOON)},
+        tries={
+            Task(TaskKind.COVARIATES, "down"): Tries(NOON, None, 1),
+            Task(TaskKind.COVARIATES, "up"): Tries(NOON, NOON),
+        },
     )
-    assert Task(Job.COVARIATES, "down") in due_tasks(situation, NOON + 60)
-    assert Task(Job.COVARIATES, "up") not in due_tasks(situation, NOON + 3 * HOUR_S - 1)
+    assert Task(TaskKind.COVARIATES, "down") in due_tasks(situation, NOON + 60)
+    assert Task(TaskKind.COVARIATES, "up") not in due_tasks(situation, NOON + 3 * HOUR_S - 1)
 
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
 def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, stored_ts: int) -> None:
     situation = situation_of(run_made_at=run_made_at, stored_ts=stored_ts)
-    assert due_at(task(Job.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
+    assert due_at(task(TaskKind.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
 
 
 @pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
 def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, stored_ts: int) -> None:
-    assert is_due(Job.FORECAST, situation_of(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
+    assert is_due(TaskKind.FORECAST, situation_of(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
 
 
 def test_after_no_run_a_forecast_is_due_in_an_hour_or_with_new_prices() -> None:
-    situation = after_success(Job.FORECAST, NOON, stored_ts=NOON - 60)
-    assert not is_due(Job.FORECAST, situation, NOON + 30)
-    assert is_due(Job.FORECAST, situation, NOON + HOUR_S)
-    assert is_due(Job.FORECAST, after_success(Job.FORECAST, NOON, stored_ts=NOON + 10), NOON + 30)
+    situation = after_success(TaskKind.FORECAST, NOON, stored_ts=NOON - 60)
+    assert not is_due(TaskKind.FORECAST, situation, NOON + 30)
+    assert is_due(TaskKind.FORECAST, situation, NOON + HOUR_S)
+    assert is_due(TaskKind.FORECAST, after_success(TaskKind.FORECAST, NOON, stored_ts=NOON + 10), NOON + 30)
 
 
 def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
-    situation = after_success(Job.PRICE_HISTORY, NOON, missing_years=(2024,))
-    assert is_due(Job.PRICE_HISTORY, situation, NOON)
-    assert not is_due(Job.PRICE_HISTORY, after_success(Job.PRICE_HISTORY, NOON), NOON + DAY_S)
+    situation = after_success(TaskKind.PRICE_HISTORY, NOON, missing_years=(2024,))
+    assert is_due(TaskKind.PRICE_HISTORY, situation, NOON)
+    assert not is_due(TaskKind.PRICE_HISTORY, after_success(TaskKind.PRICE_HISTORY, NOON), NOON + DAY_S)
 
 
 @pytest.mark.parametrize(
@@ -236,23 +241,23 @@ def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
 )
 def test_scores_are_made_once_a_day_after_publication(scored: str, due: str) -> None:
     situation = situation_of(stored_ts=NOON, scored_ts=local(scored))
-    assert due_at(task(Job.SCORES), situation, local(scored) + 1) == local(due)
+    assert due_at(task(TaskKind.SCORES), situation, local(scored) + 1) == local(due)
 
 
 def test_scores_that_were_never_made_are_due_until_they_are_noted() -> None:
-    assert is_due(Job.SCORES, after_success(Job.SCORES, NOON, stored_ts=NOON), NOON)
-    assert is_due(Job.SCORES, situation_of(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
-    assert due_at(task(Job.SCORES), situation_of(), NOON) == float("inf")
+    assert is_due(TaskKind.SCORES, after_success(TaskKind.SCORES, NOON, stored_ts=NOON), NOON)
+    assert is_due(TaskKind.SCORES, situation_of(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
+    assert due_at(task(TaskKind.SCORES), situation_of(), NOON) == float("inf")
 
 
 def test_held_days_are_asked_for_four_times_a_day() -> None:
-    situation = after_success(Job.HELD_DAYS, NOON, held_days=(date(2025, 12, 1),))
-    assert due_at(Task(Job.HELD_DAYS), situation, NOON + 1) == NOON + 6 * HOUR_S
+    situation = after_success(TaskKind.HELD_DAYS, NOON, held_days=(date(2025, 12, 1),))
+    assert due_at(Task(TaskKind.HELD_DAYS), situation, NOON + 1) == NOON + 6 * HOUR_S
 
 
 def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int | None = None) -> Situation:
     tries = Tries(tried_ts=tried_ts, ok_ts=ok_ts, failures=failures, not_before_ts=not_before_ts)
-    return situation_of(tries={Task(Job.PRICES): tries})
+    return situation_of(tries={Task(TaskKind.PRICES): tries})
 
 
 @pytest.mark.parametrize(
@@ -272,21 +277,21 @@ def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int |
 )
 def test_what_fails_is_left_alone_for_longer_and_longer(time: str, failures: int, pause_s: int) -> None:
     now = local(f"2025-12-15 {time}")
-    assert pause(failures, ESTONIA, now) == pause_s
-    assert not is_due(Job.PRICES, failed(failures, now - pause_s + 1), now)
-    assert is_due(Job.PRICES, failed(failures, now - pause_s), now)
+    assert pause_after_failures(failures, ESTONIA, now) == pause_s
+    assert not is_due(TaskKind.PRICES, failed(failures, now - pause_s + 1), now)
+    assert is_due(TaskKind.PRICES, failed(failures, now - pause_s), now)
 
 
 def test_a_failure_does_not_make_a_job_due_sooner_than_its_last_success_does() -> None:
-    situation = situation_of(tries={Task(Job.THIN): Tries(NOON, NOON - 60, 1)})
-    assert not is_due(Job.THIN, situation, NOON + 120)
+    situation = situation_of(tries={Task(TaskKind.THIN): Tries(NOON, NOON - 60, 1)})
+    assert not is_due(TaskKind.THIN, situation, NOON + 120)
 
 
 def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
     now = local("2025-12-15 14:00")
     situation = failed(1, now - 300, not_before_ts=now + 600)
-    assert due_at(Task(Job.PRICES), situation, now) == now + 600
-    assert is_due(Job.PRICES, situation, now + 600)
+    assert due_at(Task(TaskKind.PRICES), situation, now) == now + 600
+    assert is_due(TaskKind.PRICES, situation, now + 600)
 
 
 @pytest.mark.parametrize(
@@ -320,16 +325,16 @@ def test_nobody_is_left_alone_for_long_whatever_was_asked_for(now: str, asked_s:
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
 def test_a_clock_set_back_makes_everything_due_instead_of_waiting_for_the_old_time(jump_s: int) -> None:
     now = NOON - jump_s
-    for job in (Job.PRICES, Job.THIN):
-        assert is_due(job, after_success(job, NOON), now)
-    assert is_due(Job.PRICES, failed(8, NOON), now)
-    assert is_due(Job.FORECAST, situation_of(stored_ts=NOON, run_made_at=NOON), now)
-    assert is_due(Job.FORECAST, situation_of(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
+    for kind in (TaskKind.PRICES, TaskKind.THIN):
+        assert is_due(kind, after_success(kind, NOON), now)
+    assert is_due(TaskKind.PRICES, failed(8, NOON), now)
+    assert is_due(TaskKind.FORECAST, situation_of(stored_ts=NOON, run_made_at=NOON), now)
+    assert is_due(TaskKind.FORECAST, situation_of(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
 
 
 @pytest.mark.parametrize("jump_s", [60, HOUR_S, DAY_S])
 def test_a_pause_that_was_asked_for_before_the_clock_was_set_back_is_over(jump_s: int) -> None:
-    assert is_due(Job.PRICES, failed(1, NOON, not_before_ts=NOON + 600), NOON - jump_s)
+    assert is_due(TaskKind.PRICES, failed(1, NOON, not_before_ts=NOON + 600), NOON - jump_s)
 
 
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
@@ -339,14 +344,14 @@ def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> No
         settled_through=date(2025, 12, 15),
         stored_ts=NOON,
         run_made_at=NOON,
-        tries={Task(Job.PRICES): Tries(NOON, NOON), Task(Job.THIN): Tries(NOON, NOON)},
+        tries={Task(TaskKind.PRICES): Tries(NOON, NOON), Task(TaskKind.THIN): Tries(NOON, NOON)},
     )
-    assert {Job.PRICES, Job.FORECAST} <= {task.job for task in due_tasks(before, now)}
+    assert {TaskKind.PRICES, TaskKind.FORECAST} <= {task.kind for task in due_tasks(before, now)}
     after = situation_of(
         settled_through=date(2025, 12, 16),
         stored_ts=now,
         run_made_at=now,
         scored_ts=now,
-        tries={task(job): Tries(now, now) for job in Job},
+        tries={task(kind): Tries(now, now) for kind in TaskKind},
     )
     assert due_tasks(after, now) == []

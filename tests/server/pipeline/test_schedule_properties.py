@@ -11,17 +11,17 @@ from tunnihind.pipeline.schedule import (
     MAX_RETRY_AFTER_IN_WATCH_S,
     MAX_RETRY_AFTER_S,
     CovariateNeeds,
-    Job,
     Situation,
     Task,
+    TaskKind,
     Tries,
     ZoneSituation,
     asked_pause_end,
     due_at,
     due_tasks,
-    next_due,
-    pause,
-    price_window,
+    next_due_at,
+    pause_after_failures,
+    price_request_days,
 )
 from tunnihind.sources.base import Cadence
 
@@ -31,7 +31,7 @@ SOURCES = ("weather", "entsoe-forecasts")
 TASKS = tuple(
     Situation(ESTONIA, {"ee": ZoneSituation()}, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks()
 )
-IN_PARTS = {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY, Job.SCORES}
+IN_PARTS = {TaskKind.PRICE_HISTORY, TaskKind.COVARIATE_HISTORY, TaskKind.SCORES}
 """Jobs that may leave work to do after a success. The store shows the rest."""
 
 
@@ -69,10 +69,10 @@ def moments(draw: st.DrawFn) -> tuple[Situation, int]:
 @given(moments())
 def test_something_is_always_due_within_a_day(moment: tuple[Situation, int]) -> None:
     situation, now = moment
-    assert next_due(situation, now) <= now + DAY_S
+    assert next_due_at(situation, now) <= now + DAY_S
 
 
-@given(moments(), st.sampled_from([task for task in TASKS if task.job not in IN_PARTS]))
+@given(moments(), st.sampled_from([task for task in TASKS if task.kind not in IN_PARTS]))
 def test_what_has_just_succeeded_is_not_due(moment: tuple[Situation, int], task: Task) -> None:
     situation, now = moment
     after = replace(situation, tries={**situation.tries, task: Tries(tried_ts=now, ok_ts=now)})
@@ -89,7 +89,12 @@ def test_a_failure_delays_a_task_by_a_bounded_pause(moment: tuple[Situation, int
 
 @given(st.integers(1, 10**6), NOWS)
 def test_pauses_are_between_a_minute_and_a_quarter_of_an_hour_and_never_shrink(failures: int, now: int) -> None:
-    assert 60 <= pause(failures, ESTONIA, now) <= pause(failures + 1, ESTONIA, now) <= LONGEST_PAUSE_S
+    assert (
+        60
+        <= pause_after_failures(failures, ESTONIA, now)
+        <= pause_after_failures(failures + 1, ESTONIA, now)
+        <= LONGEST_PAUSE_S
+    )
 
 
 @given(NOWS, st.floats(0, 10 * DAY_S))
@@ -109,7 +114,7 @@ def test_what_is_expected_never_goes_back_and_is_today_or_tomorrow(now: int, lat
 @given(moments())
 def test_a_fetch_of_prices_reaches_tomorrow_and_leaves_no_recent_gap(moment: tuple[Situation, int]) -> None:
     situation, now = moment
-    first, last = price_window(situation, now)
+    first, last = price_request_days(situation, now)
     today = delivery_day(now)
     assert last == today + timedelta(days=1)
     assert first >= today - timedelta(days=CATCH_UP_DAYS)

@@ -14,11 +14,11 @@ from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries, Known
 from tunnihind.forecast.run import Run, Runs
-from tunnihind.forecast.scoring.backtest import Next24Hours, recent_score, score_instants
+from tunnihind.forecast.scoring.backtest import Next24Hours, backtest_score, score_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, day_start
 from tunnihind.pipeline import modelling
-from tunnihind.pipeline.modelling import accuracy, forecast_past_days, scores
+from tunnihind.pipeline.modelling import backtest_scores, forecast_past_days, live_scores
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -45,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
     """Return a list that collects the instants of the model's forecasts."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
-    monkeypatch.setattr(modelling, "forecaster", lambda market, _keeper=None: CountingModel(market))
+    monkeypatch.setattr(modelling, "new_forecaster", lambda market, _keeper=None: CountingModel(market))
     return instants
 
 
@@ -64,7 +64,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     slices = 0
     for recent in (True, False):
         while (part := forecast_past_days(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
-            assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
+            assert store.backtests.add(MODEL, "ee", part.forecasts, data_change_count=part.data_change_count)
             slices += 1
     return slices
 
@@ -74,9 +74,9 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
     archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee")
     known = map(archive.as_of, score_instants(truth, NOW))
     at_once = [Next24Hours.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
-    found = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
+    found = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
-    assert found == recent_score(at_once, truth)
+    assert found == backtest_score(at_once, truth)
 
 
 def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store: Store, asked: list[int]) -> None:
@@ -86,18 +86,18 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
         store_quotes(store, quotes, day_start(day) - 10 * HOUR_S)
     work_off(store)
     assert len(asked) == len(set(asked))
-    kept = store.backtests.kept(MODEL, QUARTERS)
-    assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
+    kept = store.backtests.forecasts(MODEL, QUARTERS)
+    assert kept.keys() == store.backtests.forecasts(MODEL, HOURS).keys()
     truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
-    found = scores(store, NOW, ESTONIA, MODEL)
+    found = backtest_scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
-    assert found[QUARTER_S] == recent_score(kept.values(), truth)
+    assert found[QUARTER_S] == backtest_score(kept.values(), truth)
     assert found[HOUR_S] not in {None, found[QUARTER_S]}
 
 
 def test_there_is_no_score_of_quarters_where_only_hours_are_known(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    found = scores(filled, NOW, ESTONIA, MODEL)
+    found = backtest_scores(filled, NOW, ESTONIA, MODEL)
     assert found[HOUR_S] is not None
     assert found[QUARTER_S] is None
 
@@ -126,11 +126,11 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
 
 def test_a_correction_keeps_earlier_forecasts_and_changes_what_scores_them(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    before = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
+    before = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     asked.clear()
     filled.prices.add([Price("ee", day_start(TODAY), HOUR_S, 3000.0)], source="elering", seen_ts=NOW)
     assert work_off(filled) == 0
-    after = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
+    after = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert before is not None
     assert after is not None
     assert after.mae > before.mae
@@ -162,15 +162,15 @@ def test_new_weather_costs_no_forecast(filled: Store, asked: list[int]) -> None:
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
     part = forecast_past_days(filled, NOW, ESTONIA, MODEL, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
-    assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
-    assert filled.backtests.kept(MODEL, HOURS) == {}
+    assert not filled.backtests.add(MODEL, "ee", part.forecasts, data_change_count=part.data_change_count)
+    assert filled.backtests.forecasts(MODEL, HOURS) == {}
 
 
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
     filled.backtests.record_scored(MODEL, "ee", NOW)
     other = model_identity(ESTONIA.with_limits(PriceLimits(-500, 5000)))
-    assert filled.backtests.kept(other, HOURS) == {}
+    assert filled.backtests.forecasts(other, HOURS) == {}
     assert filled.backtests.scored_at(other, "ee") is None
     assert filled.backtests.scored_at(MODEL, "ee") == NOW
 
@@ -181,9 +181,9 @@ def test_a_change_of_the_models_code_is_another_model(tmp_path: Path, monkeypatc
     names = []
     for text in ("share = 0.5", "share = 0.6"):
         (tmp_path / "ridge.py").write_text(text)
-        model_identity.__globals__["_code"].cache_clear()
+        model_identity.__globals__["_code_digest"].cache_clear()
         names.append(model_identity(ESTONIA))
-    model_identity.__globals__["_code"].cache_clear()
+    model_identity.__globals__["_code_digest"].cache_clear()
     assert names[0] != names[1]
 
 
@@ -191,8 +191,10 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     nothing = np.empty(0)
     for day in range(400):
         issued = NOW + day * DAY_S
-        store.backtests.add(MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], past=0)
-    assert len(store.backtests.kept(MODEL, HOURS)) == 121
+        store.backtests.add(
+            MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
+        )
+    assert len(store.backtests.forecasts(MODEL, HOURS)) == 121
 
 
 class SlicingModeller(InProcessModeller):
@@ -266,9 +268,9 @@ class SlowModeller(SlicingModeller):
         await self._begin("slice")
         return await super().forecast_past_days(market, as_of)
 
-    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
+    async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         await self._begin("accuracy")
-        return await super().accuracy(market, as_of)
+        return await super().live_scores(market, as_of)
 
     async def _begin(self, part: str) -> None:
         if part == self.slow:
@@ -316,12 +318,12 @@ def issue(store: Store, days: int) -> None:
 
 def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_changed(filled: Store) -> None:
     issue(filled, 150)
-    first = accuracy(filled, NOW, ESTONIA, MODEL)
+    first = live_scores(filled, NOW, ESTONIA, MODEL)
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
     filled.scores.keep("ee", first)
-    later = accuracy(filled, NOW, ESTONIA, MODEL)
+    later = live_scores(filled, NOW, ESTONIA, MODEL)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
     for before, after in zip(first.months.issued, later.months.issued, strict=True):
@@ -332,8 +334,8 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA, MODEL))
-    after = accuracy(filled, NOW, ESTONIA, MODEL)
+    filled.scores.keep("ee", live_scores(filled, stopped, ESTONIA, MODEL))
+    after = live_scores(filled, NOW, ESTONIA, MODEL)
     # The last runs before the stop forecast days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]
     assert [day.days_ahead for day in scored] == [1, 2, 3, 4, 5, 6, 7]
@@ -341,7 +343,7 @@ def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -
 
 def test_the_backtest_is_scored_by_month_one_day_ahead(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    months = accuracy(filled, NOW, ESTONIA, MODEL).months
+    months = live_scores(filled, NOW, ESTONIA, MODEL).months
     assert months.issued == ()
     assert [month.month for month in months.backtest] == ["2025-09", "2025-10", "2025-11", "2025-12"]
     november = months.backtest[2].scores

@@ -61,7 +61,7 @@ async def test_a_failure_is_logged_once_and_its_end_is_said(
     caplog.set_level(logging.INFO, "tunnihind")
     source = Source(DOWN, DOWN, DOWN, "fine", "fine", DOWN)
     assert await ask(caller, source, 6) == str(DOWN)
-    told = "first: no answer within 60 s; it will be asked again, do this"
+    told = "first: no answer within 60 s; the source will be asked again, do this"
     assert caplog.messages == [told, "first answers again", told]
 
 

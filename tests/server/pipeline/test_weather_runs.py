@@ -18,7 +18,7 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, HOUR_S, utc_midnight
-from tunnihind.pipeline.back_fill import days_progress
+from tunnihind.pipeline.back_fill import progress_by_source
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import REQUESTED_AFTER_S, OpenMeteo
 from tunnihind.store.covariates import Superfluous
@@ -186,7 +186,7 @@ async def test_a_run_that_is_missing_is_left_out_remembered_and_asked_for_a_few_
     counts = Counter(asked_days(server))
     assert {counts[day] for day in gap} == {4}
     assert {counts[day] for day in days_back(since, TODAY) if day not in gap} == {1}
-    progress = days_progress(store.state)["open-meteo"]
+    progress = progress_by_source(store.state)["open-meteo"]
     assert (progress.lacking, progress.goes_on_at) == (2, 0)
 
 
@@ -202,7 +202,7 @@ async def test_a_run_that_comes_late_to_the_archive_is_taken_in(
     clock.instant += DAY_S + HOUR_S
     await pipeline.catch_up()
     assert late in kept(store)
-    assert days_progress(store.state)["open-meteo"].lacking == 0
+    assert progress_by_source(store.state)["open-meteo"].lacking == 0
 
 
 class Garbled(FakeOpenMeteo):
@@ -252,7 +252,7 @@ async def test_over_a_limit_the_back_fill_waits_and_goes_on_where_it_was(
 async def test_a_full_disk_loses_no_run(
     store: Store, server: FakeOpenMeteo, source: OpenMeteo, clock: JumpingClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refill, failures = store.covariates.refill, [True, True]
+    refill, failures = store.covariates.add_archived, [True, True]
 
     def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
         if failures:
@@ -260,7 +260,7 @@ async def test_a_full_disk_loses_no_run(
             raise StoreError("database or disk is full")
         return refill(series, superfluous)
 
-    monkeypatch.setattr(store.covariates, "refill", sometimes_full)
+    monkeypatch.setattr(store.covariates, "add_archived", sometimes_full)
     clock.nap_s = 30
     await live(pipeline_from(source, store, clock, TODAY - timedelta(9)), clock, NOW + HOUR_S)
     assert set(kept(store)) == set(days_back(TODAY - timedelta(9), TODAY))

@@ -15,9 +15,9 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, iso_utc
-from tunnihind.pipeline.history import needed_since
+from tunnihind.pipeline.history import needed_history_start
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.pipeline.schedule import Job
+from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket
@@ -85,7 +85,7 @@ def errors(run: Run) -> Floats:
 
 
 def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
-    known = store.read_archive(needed_since(model, run.made_at)).as_of(run.made_at)
+    known = store.read_archive(needed_history_start(model, run.made_at)).as_of(run.made_at)
     blind = model.forecast(replace(known, covariates=CovariateArchive()))
     assert blind is not None
     return blind
@@ -99,11 +99,13 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
         source = OpenMeteo(session, upstream.url, upstream.single_runs_url, points=WHERE, clock=clock)
         source.history_since = date(2024, 10, 1)
         pipeline = pipeline_with(source, store, clock)
-        assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # the history comes first
+        assert await pipeline.catch_up(
+            without={TaskKind.FORECAST, TaskKind.SCORES, TaskKind.THIN}
+        )  # the history comes first
         # Each morning makes two runs from the same store, with the weather and without it.
         for morning in MORNINGS:
             clock.instant = morning
-            assert await pipeline.catch_up(without={Job.SCORES, Job.THIN})
+            assert await pipeline.catch_up(without={TaskKind.SCORES, TaskKind.THIN})
             run = store.runs.newest(HOURS)
             assert run is not None
             assert run.tier == "weather"

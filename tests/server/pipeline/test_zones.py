@@ -15,7 +15,7 @@ from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import ESTONIA, FINLAND, HOUR_S, Market, SeriesKey, Zone, day_start
 from tunnihind.pipeline.modelling import PastForecasts
-from tunnihind.pipeline.schedule import Job
+from tunnihind.pipeline.schedule import TaskKind
 from tunnihind.store.store import Store
 
 pytestmark = pytest.mark.usefixtures("quick_model")
@@ -48,11 +48,11 @@ async def outcome(store: Store, served: Zone, spoilt: Zone, spoil: Callable[[Pri
     clock = JumpingClock(START, nap_s=600)
     source = ScriptedPrices(flat_quotes(TODAY - timedelta(days=10), TOMORROW, HOUR_S), clock=clock)
     pipeline = pipeline_of(store, clock, prices=[source], markets=(ESTONIA, FINLAND))
-    await pipeline.catch_up(without={Job.SCORES})
+    await pipeline.catch_up(without={TaskKind.SCORES})
     if spoil is not None:
         source.quotes = {**source.quotes, spoilt: dict(spoil(source.quotes[spoilt]))}
     await live(pipeline, clock, START + HOUR_S)
-    runs = store.runs.since(SeriesKey(served, HOUR_S), 0)
+    runs = store.runs.made_since(SeriesKey(served, HOUR_S), 0)
     return hourly(store, served), [run.made_at for run in runs]
 
 

@@ -112,7 +112,7 @@ async def test_half_a_day_and_another_step_are_told(world: World) -> None:
     world.entsoe.quotes.update(flat_quotes(TODAY, TOMORROW, HOUR_S))
     found = faults(await world.check())
     assert found["elering"][0].startswith(f"the prices of EE for {TODAY} would be held back: ")
-    assert found["entsoe"][0] == f"the prices of EE for {TODAY} are of 60 minutes, not of 15"
+    assert found["entsoe"][0] == f"the prices of EE for {TODAY} are for 60 minutes each, not for 15"
 
 
 @pytest.mark.parametrize(

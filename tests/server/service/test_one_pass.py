@@ -19,12 +19,12 @@ ANOTHER = {"token": "theirs", "host": "elsewhere"}
 
 
 def rewrite_lease(store: Store, **values: object) -> None:
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(update(leases).values(**values))
 
 
 async def test_a_long_pass_beats_until_another_takes_over(store: Store) -> None:
-    lease = store.writing_lease()
+    lease = store.lease_guarding_writes()
     assert lease.claim()
     rewrite_lease(store, beat_ts=NOW)
     keeping = asyncio.create_task(_keep_lease(lease, StillClock(NOW)))
@@ -65,7 +65,7 @@ def let_another_have_had_it(store: Store) -> None:
 
 
 async def test_a_database_that_is_away_for_a_beat_ends_no_pass(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    lease = store.writing_lease()
+    lease = store.lease_guarding_writes()
     answers = iter(["away", "ours", "another's"])
 
     def claim() -> bool:

@@ -47,11 +47,14 @@ class StubPipeline(Pipeline):
         self.is_at_work = False
         self.starts = 0
         self.steps = 0
+        self.bug: Exception | None = None
 
     async def run(self, on_change: Callable[[], None]) -> None:
         self.is_at_work = True
         self.starts += 1
         try:
+            if self.bug is not None:
+                raise self.bug
             await asyncio.Event().wait()
         finally:
             self.is_at_work = False
@@ -102,6 +105,19 @@ async def let_expire(server: Server) -> None:
     for _ in range(int((EXPIRES_AFTER_S + 1) / LOOK_EVERY_S)):
         server.clock.instant += LOOK_EVERY_S
         await server.look()
+
+
+async def test_a_server_stands_by_although_its_pipeline_ended_with_a_bug_before_it_lost_the_lease(
+    servers: tuple[Server, Server],
+) -> None:
+    first, second = servers
+    first.pipeline.bug = ValueError("a bug")
+    assert not await first.look()
+    first.clock.instant += EXPIRES_AFTER_S + 1
+    await let_expire(second)
+    assert second.pipeline.is_at_work
+    assert not await first.look()
+    assert first.troubles.another_keeps_data_fresh
 
 
 async def test_the_first_server_runs_the_pipeline_and_the_second_stands_by(
@@ -220,7 +236,7 @@ async def test_a_fenced_out_pipeline_stores_nothing_and_does_not_complain_of_it(
     database: Path, clock: SteadyClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(f"sqlite:///{database}") as store:
-        store.writing_lease()
+        store.lease_guarding_writes()
         source = ScriptedPrices(flat_quotes(date(2025, 12, 1), date(2025, 12, 16), HOUR_S), clock=clock)
         assert not await pipeline_of(store, clock, prices=(source,)).catch_up()
         assert source.asked

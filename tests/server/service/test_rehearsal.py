@@ -32,7 +32,7 @@ from tunnihind.market import (
     publication_time,
 )
 from tunnihind.service.rehearsal import Rehearsal
-from tunnihind.settling.sheet import Held, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
 from tunnihind.web.weather import sun_covariate_names, wind_covariate_names
@@ -47,7 +47,7 @@ NOW = utc("2025-11-05 10:00")
 
 def backcasts(store: Store, instant: int) -> list[Run]:
     """Return the past runs of a rehearsal that the store does not have."""
-    kept = {run.made_at for run in store.runs.since(HOURS, 0)}
+    kept = {run.made_at for run in store.runs.made_since(HOURS, 0)}
     return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs[HOUR_S] if run.made_at not in kept]
 
 
@@ -60,7 +60,7 @@ async def quotes() -> dict[int, Quotes]:
     by_step: dict[int, Quotes] = {}
     for sheet in await SimulatedSource(clock=StillClock(LATER)).fetch_sheets(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
-            assert not isinstance(whole_day(sheet, PriceLimits(-500, 4000)), Held)
+            assert not isinstance(checked_prices(sheet, PriceLimits(-500, 4000)), HeldReason)
             step_s = (day_end(sheet.day) - day_start(sheet.day)) // len(sheet.quotes)
             by_step.setdefault(step_s, {}).setdefault(sheet.zone, {}).update(dict(sheet.quotes))
     return by_step

@@ -70,8 +70,8 @@ class Replica:
                     snapshot=self.snapshot,
                     read_prices=lambda start, end: self.store.prices.read_archive(
                         start, end, zones=("ee",)
-                    ).everything(),
-                    read_scores=lambda first, last: self.store.scores.days("ee", first, last),
+                    ).newest_versions(),
+                    read_scores=lambda first, last: self.store.scores.day_scores("ee", first, last),
                 )
             ],
             self.clock,
@@ -98,7 +98,7 @@ def writer(url: str) -> Iterator[Store]:
             prices = whole_day(day, step_s, price=lambda n, ago=ago: 40.0 + 7.77 * (n * ago % 11))  # type: ignore[misc]
             store.prices.add(prices, source="test", seen_ts=day_start(day) - HOUR_S)
         for hours_ago in range(60, 0, -7):
-            store.runs.add_pair(plain_runs(NOW - hours_ago * HOUR_S))
+            store.runs.add_all(plain_runs(NOW - hours_ago * HOUR_S))
         store.state.record_refresh(NOW - 4000)
         yield store
 
@@ -116,7 +116,7 @@ async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, wri
     writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
     old.clock.instant = NOW - 3000
     await old.updater.refresh()
-    writer.runs.add_pair(plain_runs(NOW - 2000))
+    writer.runs.add_all(plain_runs(NOW - 2000))
     writer.state.record_refresh(NOW - 1500)
     # The old replica's clock is a minute slow.
     old.clock.instant = NOW - 2060
@@ -162,8 +162,8 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
         writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
         assert writer.state.version() > version
         assert replica.store.state.version() == version
-        assert day_start(DAY) not in replica.store.prices.read_archive().everything().of("ee")
-    assert day_start(DAY) in replica.store.prices.read_archive().everything().of("ee")
+        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().of("ee")
+    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().of("ee")
     replica.store.close()
 
 

@@ -39,11 +39,11 @@ from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule
-from tunnihind.settling.settling import PriceAnswer, Settling
-from tunnihind.settling.sheet import Reason
+from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule_on_days
+from tunnihind.settling.settling import PriceAnswer, PriceSettler
+from tunnihind.settling.sheet import ReasonCode
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
-from tunnihind.store.prices import AGREED, IMPORTED, Added, Price
+from tunnihind.store.prices import AGREED, IMPORTED, AddedCounts, Price
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
@@ -155,7 +155,7 @@ async def test_the_same_answers_again_write_nothing_and_change_no_version(store:
     trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
     await trial.ingest(FIRST, TOMORROW)
     version = store.state.version()
-    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored == Added().stored
+    assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored_count == AddedCounts().stored_count
     assert store.state.version() == version
 
 
@@ -203,7 +203,7 @@ def test_an_import_settles_at_once_and_one_source_alone_never_undoes_it(trial: S
     imported = hourly(trial.store)
     trial.until(at("22:00"), elering=right, entsoe=None)
     assert hourly(trial.store) == imported
-    assert any(one.zone == "ee" and "settled is 40.00" in one.detail for one in trial.held())
+    assert any(one.zone == "ee" and "the settled price is 40.00" in one.detail for one in trial.held())
     trial.until(at("22:15"), entsoe=right)
     assert trial.shows(TOMORROW) == "right", "what both say counts more"
 
@@ -228,15 +228,15 @@ def test_a_settled_day_is_not_replaced_by_a_copy_of_another_from_one_source(stor
 def test_a_past_day_that_is_asked_for_alone_withdraws_no_other_day(store: Store) -> None:
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
-    settling, corrected = Settling(store, ESTONIA, ONE, lambda *_: None), TODAY - timedelta(days=2)
+    settling, corrected = PriceSettler(store, ESTONIA, ONE, lambda *_: None), TODAY - timedelta(days=2)
     said = plus(9, corrected)(trial.truth)
     for _ in range(8):
         trial.now += HOUR_S
-        first, last = settling.window(corrected, corrected)
+        first, last = settling.days_to_request(corrected, corrected)
         assert (last - first).days == 1
         quotes = {zone: [Quote(*row) for row in prices.items()] for zone, prices in said.items()}
         sheets = [sheet for zone, rows in quotes.items() for sheet in day_sheets("elering", zone, rows, first, last)]
-        settling.keep([PriceAnswer("elering", sheets)], trial.now)
+        settling.settle([PriceAnswer("elering", sheets)], trial.now)
     assert [trial.shows(day) for day in (corrected, TODAY, TOMORROW)] == ["wrong", "right", "right"]
 
 
@@ -244,7 +244,7 @@ def test_an_import_of_the_prices_that_are_settled_confirms_them(store: Store) ->
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
     rows = [Price("ee", ts, QUARTER_S, p) for ts, p in trial.truth["ee"].items() if ts in quarters_of(TOMORROW)]
-    assert store.prices.add(rows, source=IMPORTED, seen_ts=trial.now).stored == 0
+    assert store.prices.add(rows, source=IMPORTED, seen_ts=trial.now).stored_count == 0
     trial.until(at("22:00"), elering=plus(9, TOMORROW, zone="ee"))
     assert trial.shows(TOMORROW) == "right"
 
@@ -275,9 +275,9 @@ def test_a_copy_of_a_day_that_has_quarters_only_before_noon_is_doubtful() -> Non
         {ts: ts % 97.0 for ts in quarters if ts < noon}, dict.fromkeys(range(noon, day_end(TODAY), HOUR_S), 7.0)
     )
     copy = Witness("elering", "ee", TOMORROW, tuple(today.hours[ts] for ts in sorted(today.hours)), NOW, NOW)
-    ruling = rule([{TOMORROW: copy}], {TODAY: SettledDay(today, NOW, frozenset())}, TOMORROW)[TOMORROW]
+    ruling = rule_on_days([{TOMORROW: copy}], {TODAY: SettledDay(today, NOW, frozenset())}, TOMORROW)[TOMORROW]
     assert ruling.settles is None
-    assert ruling.held["elering"].reason is Reason.COPY
+    assert ruling.held["elering"].reason is ReasonCode.COPY
 
 
 def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: Store) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.support.markets.day_quotes import AUTUMN, SPRING, whole_day
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, PriceLimits, day_end, day_start
-from tunnihind.settling.sheet import Held, Reason, doubt
-from tunnihind.settling.sheet import whole_day as checked
+from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
+from tunnihind.settling.sheet import checked_prices as checked
 from tunnihind.sources.base import DaySheet, Quote, inferred_step
 
 DAY = date(2025, 12, 15)
@@ -20,16 +20,16 @@ def sheet(day: date, quotes: Iterable[Quote]) -> DaySheet:
     return DaySheet("source", "ee", day, inferred_step(day, given), given)
 
 
-def refusal(day: date, quotes: Iterable[Quote]) -> tuple[Reason, str]:
+def refusal(day: date, quotes: Iterable[Quote]) -> tuple[ReasonCode, str]:
     held = checked(sheet(day, quotes), ESTONIA.limits)
-    assert isinstance(held, Held)
+    assert isinstance(held, HeldReason)
     return held.reason, held.detail
 
 
 def believed(quotes: Iterable[Quote]) -> bool:
     prices = checked(sheet(DAY, quotes), ESTONIA.limits)
-    assert not isinstance(prices, Held)
-    return doubt(prices) is None
+    assert not isinstance(prices, HeldReason)
+    return reason_to_doubt(prices) is None
 
 
 @pytest.mark.parametrize("step_s", [HOUR_S, QUARTER_S])
@@ -55,26 +55,26 @@ def test_a_whole_day_passes_at_the_step_of_its_spacing_in_order_of_time(day: dat
     ],
 )
 def test_part_of_a_delivery_day_is_incomplete(day: date, step_s: int, kept: int, detail: str) -> None:
-    assert refusal(day, whole_day(day, step_s)[:kept]) == (Reason.INCOMPLETE, detail)
+    assert refusal(day, whole_day(day, step_s)[:kept]) == (ReasonCode.INCOMPLETE, detail)
 
 
 def test_a_hole_in_the_middle_is_incomplete() -> None:
     quotes = whole_day(DAY, QUARTER_S)
     del quotes[40:43]
-    assert refusal(DAY, quotes) == (Reason.INCOMPLETE, "93 of 96 quarters")
+    assert refusal(DAY, quotes) == (ReasonCode.INCOMPLETE, "93 of 96 quarters")
 
 
 def test_hours_among_quarters_are_refused() -> None:
     noon = day_start(DAY) + 12 * HOUR_S
     quotes = [quote for quote in whole_day(DAY, QUARTER_S) if quote.ts < noon or quote.ts % HOUR_S == 0]
-    assert refusal(DAY, quotes) == (Reason.MIXED_SPACING, "12 hours are among the quarters")
+    assert refusal(DAY, quotes) == (ReasonCode.MIXED_SPACING, "12 hours are among the quarters")
 
 
 @pytest.mark.parametrize("price", [math.nan, math.inf, -math.inf])
 def test_a_price_that_is_no_number_is_refused(price: float) -> None:
     quotes = whole_day(DAY, HOUR_S)
     quotes[3] = Quote(quotes[3].ts, price)
-    assert refusal(DAY, quotes) == (Reason.NOT_FINITE, f"the price of 2025-12-15T02:00:00Z is {price}")
+    assert refusal(DAY, quotes) == (ReasonCode.NOT_FINITE, f"the price of 2025-12-15T02:00:00Z is {price}")
 
 
 @pytest.mark.parametrize(("price", "passes"), [(-500.0, True), (-500.01, False), (4000.0, True), (4000.01, False)])
@@ -83,32 +83,43 @@ def test_the_limits_themselves_are_possible_prices(price: float, passes: bool) -
     quotes[3] = Quote(quotes[3].ts, price)
     found = checked(sheet(DAY, quotes), ESTONIA.limits)
     assert isinstance(found, tuple) is passes
-    if isinstance(found, Held):
-        assert found.reason == Reason.OUT_OF_BOUNDS
+    if isinstance(found, HeldReason):
+        assert found.reason == ReasonCode.OUT_OF_BOUNDS
         assert "2025-12-15T02:00:00Z is outside -500 to 4000" in found.detail
 
 
 def test_limits_are_the_operators() -> None:
     found = checked(sheet(DAY, whole_day(DAY, HOUR_S)), PriceLimits(0.0, 50.0))
-    assert isinstance(found, Held)
-    assert found.reason == Reason.OUT_OF_BOUNDS
+    assert isinstance(found, HeldReason)
+    assert found.reason == ReasonCode.OUT_OF_BOUNDS
 
 
 def test_a_quote_off_the_quarter_grid_is_refused() -> None:
     quotes = whole_day(DAY, QUARTER_S)
     quotes[7] = Quote(quotes[7].ts + 60, 50.0)
-    assert refusal(DAY, quotes) == (Reason.OFF_GRID, "2025-12-15T00:46:00Z is not the start of a quarter")
+    assert refusal(DAY, quotes) == (ReasonCode.OFF_GRID, "2025-12-15T00:46:00Z is not the start of a quarter")
+
+
+def test_hours_that_begin_off_the_hour_and_half_hours_are_refused() -> None:
+    late = [Quote(quote.ts + QUARTER_S, quote.eur_mwh) for quote in whole_day(DAY, HOUR_S)]
+    halves = [Quote(day_start(DAY) + n * 1800, 40.0 + n) for n in range(48)]
+    for step_s, quotes, detail in (
+        (HOUR_S, late, "2025-12-14T23:15:00Z is not the start of an hour"),
+        (1800, halves, "each price is for 30 minutes"),
+    ):
+        found = checked(DaySheet("source", "ee", DAY, step_s, tuple(quotes)), ESTONIA.limits)
+        assert found == HeldReason(ReasonCode.OFF_GRID, detail)
 
 
 def test_a_quote_of_another_delivery_day_is_refused() -> None:
     # 23:00 UTC is still the 15th in UTC, but the 16th on the market.
     quotes = [*whole_day(DAY, HOUR_S), Quote(day_end(DAY), 50.0)]
-    assert refusal(DAY, quotes) == (Reason.OFF_GRID, "2025-12-15T23:00:00Z is not in delivery day 2025-12-15")
+    assert refusal(DAY, quotes) == (ReasonCode.OFF_GRID, "2025-12-15T23:00:00Z is not in delivery day 2025-12-15")
 
 
 def test_two_prices_for_one_period_are_refused() -> None:
     quotes = [*whole_day(DAY, HOUR_S), Quote(day_start(DAY), 41.0)]
-    assert refusal(DAY, quotes) == (Reason.CONTRADICTION, "2025-12-14T23:00:00Z has two prices, 40 and 41")
+    assert refusal(DAY, quotes) == (ReasonCode.CONTRADICTION, "2025-12-14T23:00:00Z has two prices, 40 and 41")
 
 
 def test_the_same_price_given_twice_is_no_contradiction() -> None:
@@ -119,7 +130,7 @@ def test_the_same_price_given_twice_is_no_contradiction() -> None:
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 20), (QUARTER_S, 80), (HOUR_S, 23)])
 def test_twenty_hours_of_exact_zero_are_doubtful(step_s: int, zeros: int) -> None:
     prices = [0.0 if n < zeros else 30.0 + n for n in range(24 * HOUR_S // step_s)]
-    assert doubt(prices) == Held(Reason.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
+    assert reason_to_doubt(prices) == HeldReason(ReasonCode.ZEROS, f"{zeros * step_s // HOUR_S} hours are exactly 0.00")
 
 
 @pytest.mark.parametrize(("step_s", "zeros"), [(HOUR_S, 19), (QUARTER_S, 79)])
@@ -132,10 +143,10 @@ def test_a_day_of_small_negative_prices_is_believed() -> None:
 
 
 def test_a_flat_day_and_a_copy_of_another_day_are_doubtful() -> None:
-    assert doubt([55.5] * 24) == Held(Reason.FLAT, "every price is 55.5")
+    assert reason_to_doubt([55.5] * 24) == HeldReason(ReasonCode.FLAT, "every price is 55.5")
     other = tuple(map(float, range(24)))
-    assert doubt(other, [other[::-1]]) is None
-    assert doubt(other, [other]) == Held(Reason.COPY, "every price equals another day's")
+    assert reason_to_doubt(other, [other[::-1]]) is None
+    assert reason_to_doubt(other, [other]) == HeldReason(ReasonCode.COPY, "every price equals another day's")
 
 
 any_quotes = st.lists(
@@ -163,4 +174,4 @@ def test_any_sheet_gets_a_verdict_and_what_settles_is_whole_and_possible(quotes:
 def test_no_day_with_a_missing_quarter_ever_settles(dropped: set[int]) -> None:
     quotes = [quote for n, quote in enumerate(whole_day(AUTUMN, QUARTER_S)) if n not in dropped]
     whole_hours_left = len(quotes) == 25 and all(quote.ts % HOUR_S == 0 for quote in quotes)
-    assert isinstance(checked(sheet(AUTUMN, quotes), ESTONIA.limits), Held) or whole_hours_left
+    assert isinstance(checked(sheet(AUTUMN, quotes), ESTONIA.limits), HeldReason) or whole_hours_left

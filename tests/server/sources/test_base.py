@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.market import PriceLimits, day_end, day_start, delivery_day
-from tunnihind.settling.sheet import Held, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.base import Quote, day_ranges, day_sheets, days
 
 some_day = st.dates(date(2020, 1, 1), date(2099, 1, 1))
@@ -60,4 +60,4 @@ def test_of_far_too_many_quotes_enough_stay_for_the_check_to_refuse_the_day() ->
     quotes = [Quote(day_start(DAY) + 900 * (number % 96), float(number)) for number in range(10_000)]
     (sheet,) = day_sheets("source", "ee", quotes, DAY, DAY)
     assert len(sheet.quotes) == 500
-    assert isinstance(whole_day(sheet, PriceLimits(-500.0, 4000.0)), Held)
+    assert isinstance(checked_prices(sheet, PriceLimits(-500.0, 4000.0)), HeldReason)

@@ -13,7 +13,7 @@ from tests.support.upstreams import FakeElering
 from tests.support.upstreams.elering import csv_quotes, flat_quotes
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
-from tunnihind.settling.sheet import Held, Reason, whole_day
+from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.elering import EleringPrices, parse_zone_rows
 
@@ -85,14 +85,14 @@ async def test_part_of_a_day_is_a_sheet_for_the_check_to_refuse(session: ClientS
     async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
         server.cut(DAY, 12)
         sheets = await fetch(session, server, DAY, DAY)
-    assert whole_day(sheets[0], PriceLimits(-500, 4000)) == Held(Reason.INCOMPLETE, "12 of 96 quarters")
+    assert checked_prices(sheets[0], PriceLimits(-500, 4000)) == HeldReason(ReasonCode.INCOMPLETE, "12 of 96 quarters")
 
 
 async def test_a_day_of_zeros_is_a_sheet_for_the_rule_to_doubt(session: ClientSession) -> None:
     async with FakeElering(flat_quotes(DAY, DAY, QUARTER_S)) as server:
         server.zero(DAY)
         sheets = await fetch(session, server, DAY, DAY)
-    assert whole_day(sheets[0], PriceLimits(-500, 4000)) == (0.0,) * 96
+    assert checked_prices(sheets[0], PriceLimits(-500, 4000)) == (0.0,) * 96
 
 
 async def test_a_burst_of_503_costs_nothing(session: ClientSession) -> None:
@@ -144,9 +144,9 @@ async def test_a_bad_row_is_named_and_costs_its_own_zone_alone(
         sheets = {sheet.zone: sheet for sheet in await fetch(session, server, DAY, DAY)}
     assert set(sheets) == set(ZONES)
     for zone, sheet in sheets.items():
-        verdict = whole_day(sheet, PriceLimits(-500, 4000))
+        verdict = checked_prices(sheet, PriceLimits(-500, 4000))
         if zone == broken:
-            assert isinstance(verdict, Held)
+            assert isinstance(verdict, HeldReason)
             assert verdict.reason == "unreadable"
             assert re.search(place, verdict.detail)
         else:
@@ -220,8 +220,8 @@ async def test_recorded_answers(session: ClientSession, shared: Path, file: str,
     async with FakeElering({}) as server:
         server.say((shared / "fixtures/elering" / file).read_bytes())
         sheets = await fetch(session, server, day, day)
-    for judged in (whole_day(sheet, PriceLimits(-500, 4000)) for sheet in sheets):
-        assert verdict == (judged.detail if isinstance(judged, Held) else "settled")
+    for judged in (checked_prices(sheet, PriceLimits(-500, 4000)) for sheet in sheets):
+        assert verdict == (judged.detail if isinstance(judged, HeldReason) else "settled")
 
 
 async def test_real_quarters_of_a_clock_change_arrive_as_they_are(session: ClientSession, shared: Path) -> None:

@@ -8,7 +8,7 @@ from tests.support.clocks import StillClock
 from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, ZONES, PriceLimits, day_end, day_start, publication_time, utc_midnight
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.sheet import Held, doubt, whole_day
+from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.simulated_market import SimulatedMarket, relative_load, sun_height
@@ -27,9 +27,9 @@ def hours_of(sheets: Sequence[DaySheet], zone: str = "ee") -> dict[int, float]:
     hours: dict[int, float] = {}
     for sheet in sheets:
         if sheet.zone == zone:
-            prices = whole_day(sheet, PriceLimits(-500, 4000))
-            assert not isinstance(prices, Held)
-            assert doubt(prices) is None
+            prices = checked_prices(sheet, PriceLimits(-500, 4000))
+            assert not isinstance(prices, HeldReason)
+            assert reason_to_doubt(prices) is None
             hours |= DayPrices.of(sheet.day, prices).hours
     return hours
 

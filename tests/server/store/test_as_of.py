@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.store.stores import emptied
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries, KnownPrice, PriceArchive, PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, Zone, day_start, delivery_day, publication_time
-from tunnihind.store.prices import Added, Price
+from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 
 type _Key = tuple[Zone, int, int]
@@ -58,19 +58,19 @@ class SlowBook:
     def __init__(self) -> None:
         self.versions: dict[_Key, list[tuple[int, float]]] = defaultdict(list)
 
-    def add(self, prices: Sequence[Price], seen: int) -> Added:
-        added = Added()
+    def add(self, prices: Sequence[Price], seen: int) -> AddedCounts:
+        added = AddedCounts()
         for price in sorted(prices, key=lambda price: price.ts):
             versions = self.versions[price.zone, price.ts, price.step_s]
             if not versions:
                 known = seen if seen < price.ts else publication_time(delivery_day(price.ts))
                 versions.append((known, price.eur_mwh))
-                added += Added(new=1)
+                added += AddedCounts(new=1)
             elif versions[-1][1] == price.eur_mwh:
-                added += Added(unchanged=1)
+                added += AddedCounts(unchanged=1)
             else:
                 versions.append((max(seen, versions[-1][0]), price.eur_mwh))
-                added += Added(corrected=1)
+                added += AddedCounts(corrected=1)
         return added
 
     def price(self, key: _Key, instant: int) -> float | None:
@@ -120,7 +120,7 @@ def test_every_as_of_view_of_the_store_is_what_was_known_then(
     for instant in book.instants():
         assert_same(archive.as_of(instant), book, instant)
         assert_same(recent.as_of(instant), book, instant, since=MIDNIGHT)
-    assert_same(archive.everything(), book, MIDNIGHT + 9 * DAY_S)
+    assert_same(archive.newest_versions(), book, MIDNIGHT + 9 * DAY_S)
 
 
 @given(answers=additions())

@@ -183,7 +183,7 @@ def test_a_target_with_data_is_left_alone(ways: tuple[str, str]) -> None:
     with Store(target) as store:
         store.prices.add(whole_day(DAY), source="other", seen_ts=NOW)
     before = rows_of(target)
-    with pytest.raises(StoreError, match="holds data already, in prices: name an empty one"):
+    with pytest.raises(StoreError, match="holds data already, in prices: name an empty database"):
         copy(source, target, shown)
     assert rows_of(target) == before
 
@@ -261,7 +261,7 @@ def test_a_copy_that_can_not_be_written_leaves_no_open_cursor(
         raise Interrupted
 
     monkeypatch.setattr(copying, "_ROWS_A_WRITE", 3)
-    monkeypatch.setattr(rows_read, "_MANY", 3)
+    monkeypatch.setattr(rows_read, "_BATCH_ROWS", 3)
     with pytest.raises(Interrupted):
         copy(source, target, interrupt)
     gc.collect()
@@ -277,7 +277,7 @@ def test_progress_comes_to_its_end(source: str, target: str) -> None:
 
 def digest(*rows: tuple[Any, ...]) -> Digest:
     found = Digest()
-    assert [*found.digesting(iter(rows))] == [*rows]
+    assert [*found.digest_and_yield(iter(rows))] == [*rows]
     return found
 
 

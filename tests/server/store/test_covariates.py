@@ -71,7 +71,7 @@ def test_the_newest_issue_is_told_per_name_and_instant(store: Store) -> None:
 def test_the_newest_forecasts_are_those_of_a_name_and_a_time(store: Store) -> None:
     issues = [series(ISSUE - 1, [1.0]), series(ISSUE + 60, [3.0]), series(ISSUE, [2.0]), series(ISSUE + 61, [4.0])]
     store.covariates.add({"t@a": issues, "t@b": issues, "t@c": issues})
-    newest = store.covariates.newest(["t@a", "t@b"], ISSUE, ISSUE + 60)
+    newest = store.covariates.issued_between(["t@a", "t@b"], ISSUE, ISSUE + 60)
     assert (values(newest, "t@a"), values(newest, "t@b"), sorted(newest.series)) == (
         [[2.0], [3.0]],
         [[2.0], [3.0]],

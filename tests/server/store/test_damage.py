@@ -29,8 +29,14 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, filled, record_filled, refill_damaged
-from tunnihind.pipeline.modelling import accuracy, make_runs, scores
+from tunnihind.pipeline.back_fill import (
+    YEARS_FILLED_KEY,
+    filled_parts,
+    filled_parts_key,
+    record_filled,
+    remove_damaged_history,
+)
+from tunnihind.pipeline.modelling import backtest_scores, live_scores, make_runs
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.packing import pack_hundredths
@@ -208,10 +214,10 @@ def look_at_everything(store: Store) -> None:
     status = read_status(store, ESTONIA, NOW, is_past=False)
     json.dumps(asdict(status), default=str)
     assert list(status_lines(status))
-    assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
+    assert store.scores.day_scores("ee", DAY - timedelta(DAYS), DAY)
     assert make_runs(store, NOW, ESTONIA) is not None
-    accuracy(store, NOW, ESTONIA, "m")
-    scores(store, NOW, ESTONIA, "m")
+    live_scores(store, NOW, ESTONIA, "m")
+    backtest_scores(store, NOW, ESTONIA, "m")
     assert len(store.state.instance_id()) == 32
 
 
@@ -219,7 +225,7 @@ def work_with(store: Store) -> None:
     """Use a store as a server does in a day."""
     look_at_everything(store)
     assert store.lease().claim()
-    refill_damaged(store, [ScriptedWeather()])
+    remove_damaged_history(store, [ScriptedWeather()])
     thin(store, NOW)
     store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
@@ -285,7 +291,7 @@ def test_facts_of_which_there_is_one_begin_anew(
         assert store.state.last_refresh() == NOW
         if "state" in damaged:
             assert store.state.version() > 10**9
-            assert filled(store.state, YEARS_FILLED_KEY) == {}
+            assert filled_parts(store.state, YEARS_FILLED_KEY) == {}
         identity = store.state.instance_id()
     with Store(url) as store:
         assert store.state.instance_id() == identity
@@ -306,14 +312,14 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
         connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
-        assert ts not in store.prices.read_archive().everything().of("ee")
-        assert "ee" not in {zone for zone, *_ in store.prices.between(ts, ts)}
+        assert ts not in store.prices.read_archive().newest_versions().of("ee")
+        assert "ee" not in {zone for zone, *_ in store.prices.newest_versions(ts, ts)}
         assert read_situation(
             store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
         ).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
-        assert store.prices.read_archive().everything().of("ee")[ts] == 11.0
+        assert store.prices.read_archive().newest_versions().of("ee")[ts] == 11.0
         assert read_situation(store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW).settled_through == DAY
 
 
@@ -328,12 +334,28 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
             assert system == "postgresql"
             return
     with Store(url) as store:
-        refill_damaged(store, [])
-        assert filled(store.state, YEARS_FILLED_KEY) == {}
+        remove_damaged_history(store, [])
+        assert filled_parts(store.state, YEARS_FILLED_KEY) == {}
         record_filled(store.state, YEARS_FILLED_KEY, "2025", NOW)
-        refill_damaged(store, [])
-        assert filled(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
+        remove_damaged_history(store, [])
+        assert filled_parts(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
+
+
+@pytest.mark.parametrize(("names", "left"), [(("ee_wind_mw",), {}), (("ee_load_mw",), {"2025-12-01": NOW})])
+def test_only_the_months_of_a_damaged_forecasts_source_are_filled_in_again(
+    url: str, system: System, names: tuple[str, ...], left: dict[str, int]
+) -> None:
+    with changing(url) as connection:
+        change = "UPDATE covariates SET start_ts = :value WHERE name = 'ee_wind_mw' AND issued_ts = :ts"
+        if not is_taken(connection, change, value=-1, ts=NOW):
+            assert system == "postgresql"
+            return
+    source = ScriptedWeather()
+    source.names = names
+    with Store(url) as store:
+        remove_damaged_history(store, [source])
+        assert filled_parts(store.state, filled_parts_key(source)) == left
 
 
 @pytest.mark.parametrize("noted", ["x", None, "", b"\xff", 7])

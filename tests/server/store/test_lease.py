@@ -76,7 +76,7 @@ def now_of(store: Store) -> int:
 def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) -> Holder:
     """Give the lease to another process, which last renewed it some seconds ago."""
     beat_ts = now_of(store) - silent_s
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(delete(leases))
         theirs = {"name": "pipeline", "token": "theirs", "host": host, "pid": pid, "beat_ts": beat_ts}
         connection.execute(insert(leases).values(theirs))
@@ -84,7 +84,7 @@ def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) ->
 
 
 def beat(store: Store, beat_ts: int) -> None:
-    with store.database.writing_beside() as connection:
+    with store.database.writing_lease_row() as connection:
         connection.execute(update(leases).values(beat_ts=beat_ts))
 
 
@@ -278,7 +278,7 @@ def test_of_many_that_see_a_silent_holder_one_takes_over(store: Store, steady: S
 
 
 def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, living: int) -> None:
-    lease = store.writing_lease()
+    lease = store.lease_guarding_writes()
     assert lease.claim()
     seen = day_start(DAY)
     store.prices.add(whole_day(DAY), source="ours", seen_ts=seen)
@@ -292,7 +292,7 @@ def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, liv
 
 
 def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
-    store.writing_lease()
+    store.lease_guarding_writes()
     with pytest.raises(LeaseLost):
         store.state.write("fact", 1)
     assert store.state.read("fact") is None
@@ -301,7 +301,7 @@ def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
 def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, living: int) -> None:
     # SQLite lets no other process take over meanwhile.
     with Store(postgresql_url) as store, Store(postgresql_url) as other:
-        assert store.writing_lease().claim()
+        assert store.lease_guarding_writes().claim()
 
         def write() -> None:
             with store.database.writing() as connection:
@@ -324,7 +324,7 @@ def test_nobody_takes_over_between_the_check_and_the_commit(url: str, store: Sto
         order.append("taken over")
 
     with store.database.writing() as connection:
-        lease.require(connection)
+        lease.require_held(connection)
         thief = threading.Thread(target=take_over)
         thief.start()
         thief.join(0.5)
@@ -361,7 +361,7 @@ def is_certainly_held(lease: Lease) -> list[bool]:
 
 def test_a_beat_is_not_flushed_to_the_disk_and_what_is_stored_is(database: Path) -> None:
     with Store(f"sqlite:///{database}") as store:
-        for transaction, synchronous in ((store.database.writing_beside, 1), (store.database.writing, 2)) * 2:
+        for transaction, synchronous in ((store.database.writing_lease_row, 1), (store.database.writing, 2)) * 2:
             with transaction() as connection:
                 # https://www.sqlite.org/pragma.html#pragma_synchronous: 1 is NORMAL, 2 is FULL
                 assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == synchronous

@@ -60,7 +60,7 @@ def test_a_file_that_is_back_is_used_on_with_all_that_was_written(
     assert_lost(store, "has been deleted")
     away.rename(path)
     store.runs.add(run(SEEN + 3600))
-    assert [found.made_at for found in store.runs.since(HOURS, 0)] == [SEEN + 3600, SEEN]
+    assert [found.made_at for found in store.runs.made_since(HOURS, 0)] == [SEEN + 3600, SEEN]
     assert "the database file is back" in caplog.text
 
 
@@ -73,12 +73,12 @@ def test_a_copy_in_the_files_place_is_used_on_and_told_of(
     if is_missed_meanwhile:
         assert_lost(store, "has been deleted")
     copy.rename(path)
-    assert [found.made_at for found in store.runs.since(HOURS, 0)] == [SEEN]
+    assert [found.made_at for found in store.runs.made_since(HOURS, 0)] == [SEEN]
     assert store.database.system.copies == 1
     assert "another copy has replaced the database file" in caplog.text
     store.runs.add(run(SEEN + 7200))
     with Store(f"sqlite:///{path}", read_only=True) as other:
-        assert [found.made_at for found in other.runs.since(HOURS, 0)] == [SEEN + 7200, SEEN]
+        assert [found.made_at for found in other.runs.made_since(HOURS, 0)] == [SEEN + 7200, SEEN]
 
 
 def test_a_copy_waits_until_nobody_uses_the_file_before_it(store: Store, path: Path, copy: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_copy_waits_until_nobody_uses_the_file_before_it(store: Store, path: P
             connection.execute(select(runs.c.id)).all()
             copy.replace(path)
             with pytest.raises(StoreLost, match="is still in use"):
-                another_thread.submit(store.runs.since, HOURS, 0).result()
-        assert [found.made_at for found in another_thread.submit(store.runs.since, HOURS, 0).result()] == [SEEN]
+                another_thread.submit(store.runs.made_since, HOURS, 0).result()
+        assert [found.made_at for found in another_thread.submit(store.runs.made_since, HOURS, 0).result()] == [SEEN]
 
 
 def another_server(path: Path) -> None:
@@ -119,7 +119,7 @@ def test_another_file_in_its_place_is_neither_used_nor_changed(
     assert (path.read_bytes() if path.is_file() else b"") == before
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     copy.rename(path)
-    assert len(store.runs.since(HOURS, 0)) == 1
+    assert len(store.runs.made_since(HOURS, 0)) == 1
 
 
 def test_a_copy_that_is_still_being_made_is_waited_for(store: Store, path: Path, copy: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_copy_that_is_still_being_made_is_waited_for(store: Store, path: Path,
     path.write_bytes(whole[: len(whole) // 2])
     assert_lost(store, "has been replaced")
     path.write_bytes(whole)
-    assert len(store.runs.since(HOURS, 0)) == 1
+    assert len(store.runs.made_since(HOURS, 0)) == 1
 
 
 def mode(path: Path) -> int:
@@ -167,4 +167,4 @@ def test_what_could_only_be_read_is_written_to_once_that_can_be(store: Store, pa
             reader.runs.add(run(SEEN + 3600))
         reader.begin_writing()
         reader.runs.add(run(SEEN + 3600))
-        assert len(reader.runs.since(HOURS, 0)) == 2
+        assert len(reader.runs.made_since(HOURS, 0)) == 2

@@ -46,10 +46,10 @@ def read_only(url: str, filled: Path) -> Iterator[Store]:
 
 
 def read_all(store: Store) -> None:
-    assert len(store.read_archive().prices.everything().of("ee")) == 24
+    assert len(store.read_archive().prices.newest_versions().of("ee")) == 24
     assert list(store.read_archive().covariates.series) == ["ee_wind_mw"]
     assert store.runs.newest(HOURS) is not None
-    assert store.witnesses.held() == [HELD]
+    assert store.witnesses.held_back() == [HELD]
     assert store.health.all()["elering"].failures == 1
     assert store.lease().holder() is None
     assert store.state.version() == 3

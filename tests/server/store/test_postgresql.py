@@ -13,7 +13,7 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, HOURS, run, whole_day
 from tunnihind.errors import SettingsError, StoreError, StoreLost
 from tunnihind.store.engines import postgresql as engine
-from tunnihind.store.engines.postgresql_connection import WaitingConnection
+from tunnihind.store.engines.postgresql_connection import ImpatientConnection
 from tunnihind.store.revision import HEAD
 from tunnihind.store.store import Store
 
@@ -187,7 +187,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
         if note is not None:  # also of Alembic, whose notices have the same name in all programs
             connection.execute("CREATE TABLE alembic_version (version_num text)")
             connection.execute("INSERT INTO alembic_version VALUES (%s)", (note,))
-        with pytest.raises(StoreError, match=r"tables of another program \(orders\): name one of Tunnihind's own"):
+        with pytest.raises(StoreError, match=r"tables of another program \(orders\): name a database of Tunnihind"):
             Store(postgresql_url, read_only=read_only)
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
     assert {name for (name,) in tables} - {"alembic_version"} == {"orders"}
@@ -211,7 +211,7 @@ def test_what_is_read_in_one_transaction_is_of_one_instant(postgresql_url: str) 
         before = connection.exec_driver_sql("SELECT count(*) FROM runs").scalar_one()
         store.runs.add(run(SEEN))
         assert connection.exec_driver_sql("SELECT count(*) FROM runs").scalar_one() == before
-        assert len(store.runs.since(HOURS, 0)) == 1
+        assert len(store.runs.made_since(HOURS, 0)) == 1
 
 
 def test_a_text_that_postgresql_cannot_hold_is_an_error_and_no_outage(postgresql_url: str) -> None:
@@ -229,7 +229,7 @@ def test_a_connection_that_was_ended_is_replaced_unnoticed(
         for number in range(3):
             postgresql.end_connections(database)
             store.runs.add(run(SEEN + number))
-        assert len(store.runs.since(HOURS, 0)) == 3
+        assert len(store.runs.made_since(HOURS, 0)) == 3
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
@@ -260,7 +260,7 @@ def test_a_server_that_stops_is_told_once_and_used_on_as_soon_as_it_is_back(
             assert lost(store.state.version).reason == "the database server can't be reached"
             assert lost(lambda: store.state.record_refresh(SEEN)).reason == "the database server can't be reached"
         own_server.start()
-        assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN]
+        assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN]
         store.runs.add(run(SEEN + 3600))
     told = [(record.levelno, record.getMessage()) for record in caplog.records if record.levelno >= logging.WARNING]
     assert [level for level, _ in told] == [logging.ERROR, logging.WARNING]
@@ -281,7 +281,7 @@ def test_another_database_in_its_place_is_neither_used_nor_changed(
             other.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)
             for access in (store.state.version, lambda: store.runs.add(run(SEEN))):
                 assert "the new one is another server's" in lost(access).reason
-            assert other.runs.since(HOURS, 0) == []
+            assert other.runs.made_since(HOURS, 0) == []
 
 
 def test_a_copy_in_its_place_is_used_on_and_told_of(
@@ -295,7 +295,7 @@ def test_a_copy_in_its_place_is_used_on_and_told_of(
         postgresql.drop_database(database)
         postgresql.make_database(like=backup, name=database)
         store.runs.add(run(SEEN + 7200))
-        assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN + 7200, SEEN]
+        assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN + 7200, SEEN]
         assert store.database.system.copies == 1
     assert "another copy has replaced the database" in caplog.text
     postgresql.drop_database(backup)
@@ -310,13 +310,13 @@ def test_a_connection_on_which_a_proxy_passes_nothing_on_is_given_up_and_replace
         with Store(url) as store:
             store.runs.add(run(SEEN))
             silence.set()
-            monkeypatch.setattr(WaitingConnection, "patience_s", 0.3)
+            monkeypatch.setattr(ImpatientConnection, "patience_s", 0.3)
             assert lost(lambda: store.state.record_refresh(SEEN) if writes else store.state.version()).reason == (
                 "the database server can't be reached"
             )
             silence.clear()
             monkeypatch.undo()
-            assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN]
+            assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN]
 
 
 def test_a_writer_that_is_frozen_is_given_up_by_the_server(
@@ -335,7 +335,7 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
                 connection.exec_driver_sql("DELETE FROM runs")
 
         lost(freeze)
-        assert [one.made_at for one in frozen.runs.since(HOURS, 0)] == [SEEN]
+        assert [one.made_at for one in frozen.runs.made_since(HOURS, 0)] == [SEEN]
 
 
 _WAITED_FOR: Final = "SELECT wait_event FROM pg_stat_activity WHERE pid = %s"
@@ -360,7 +360,7 @@ def test_a_writer_that_is_frozen_in_the_middle_of_a_batch_is_ended(
     monkeypatch.setattr(engine, "_SILENT_AFTER_S", 0.0)
     with Store(postgresql_url) as other, in_the_middle_of_a_batch(postgresql_url) as frozen:
         other.runs.add(run(SEEN))
-        assert [one.made_at for one in other.runs.since(HOURS, 0)] == [SEEN]
+        assert [one.made_at for one in other.runs.made_since(HOURS, 0)] == [SEEN]
         with pytest.raises(psycopg.OperationalError, match=r"server closed the connection|terminating connection"):
             frozen.execute("SELECT 1").fetchone()
 

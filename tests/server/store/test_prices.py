@@ -7,7 +7,7 @@ import pytest
 from tests.support.store.stores import DAY, level, utc, whole_day
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, day_end, day_start, hours_of, publication_time
-from tunnihind.store.prices import Added, Price
+from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.store import Store
 
 NOON = utc("2025-12-15T11:00")
@@ -21,7 +21,7 @@ def as_of(store: Store, instant: int) -> PriceHistory:
 
 
 def test_prices_seen_before_delivery_are_known_from_then_on(store: Store) -> None:
-    assert store.prices.add(whole_day(DAY), source="a", seen_ts=EVE) == Added(new=24 * 4)
+    assert store.prices.add(whole_day(DAY), source="a", seen_ts=EVE) == AddedCounts(new=24 * 4)
     assert as_of(store, EVE - 1).of("ee") == {}
     assert as_of(store, EVE).of("ee") == {ts: 10.0 + n for n, ts in enumerate(hours_of(DAY))}
 
@@ -50,7 +50,7 @@ def test_a_correction_is_never_known_before_it_was_seen(store: Store) -> None:
 def test_unchanged_prices_leave_no_trace_and_changed_ones_do_in_the_same_answer(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="a", seen_ts=EVE)
     prices = [p._replace(eur_mwh=0.0) if p.ts == hours_of(DAY)[3] else p for p in whole_day(DAY)]
-    assert store.prices.add(prices, source="b", seen_ts=EVE + 60) == Added(corrected=4, unchanged=23 * 4)
+    assert store.prices.add(prices, source="b", seen_ts=EVE + 60) == AddedCounts(corrected=4, unchanged=23 * 4)
     assert store.prices.count() == 24 * 4 + 4
 
 
@@ -64,7 +64,7 @@ def test_prices_come_back_to_the_last_bit(store: Store) -> None:
     third = 100 / 3
     store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE)
     assert as_of(store, EVE).of("ee") == {day_start(DAY): third}
-    assert store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE + 1).stored == 0
+    assert store.prices.add([Price("ee", day_start(DAY), HOUR_S, third)], source="a", seen_ts=EVE + 1).stored_count == 0
 
 
 def test_back_and_forth_between_two_values_ends_at_the_last_one(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_after_the_clock_was_set_back_a_correction_still_wins(store: Store) -> N
     assert store.prices.add([price._replace(eur_mwh=2.0)], source="a", seen_ts=EVE).corrected == 1
     assert as_of(store, EVE).of("ee") == {}
     assert as_of(store, EVE + 3 * HOUR_S).of("ee") == {price.ts: 2.0}
-    assert store.prices.read_archive().everything().of("ee") == {price.ts: 2.0}
+    assert store.prices.read_archive().newest_versions().of("ee") == {price.ts: 2.0}
 
 
 def test_a_clock_years_ahead_for_a_moment_does_not_hide_later_corrections(store: Store) -> None:
@@ -136,32 +136,32 @@ def test_zones_are_kept_apart(store: Store) -> None:
     assert len(history.of("lv")) == 24
     assert [history.of(zone) for zone in ("ee", "lt", "fi")] == [{}, {}, {}]
     assert history.of("ee").newest_day is None
-    assert store.prices.read_archive(zones=["ee"]).everything().of("lv") == {}
+    assert store.prices.read_archive(zones=["ee"]).newest_versions().of("lv") == {}
 
 
 def test_history_since_an_instant_begins_there(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="a", seen_ts=EVE)
-    assert min(store.prices.read_archive(NOON).everything().of("ee")) == NOON
+    assert min(store.prices.read_archive(NOON).newest_versions().of("ee")) == NOON
 
 
 def test_years_apart_in_one_answer_are_all_kept(store: Store) -> None:
     days = [date(year, 12, 15) for year in (2010, 2021, 2023, 2024, 2025)]
     prices = [price for day in reversed(days) for price in whole_day(day, zones=["ee"])]
     assert store.prices.add(prices, source="import", seen_ts=NOON + 2 * DAY_S).new == 24 * 5
-    assert store.prices.add(prices, source="import", seen_ts=NOON + 3 * DAY_S) == Added(unchanged=24 * 5)
-    assert len(store.prices.read_archive().everything().of("ee")) == 24 * 5
+    assert store.prices.add(prices, source="import", seen_ts=NOON + 3 * DAY_S) == AddedCounts(unchanged=24 * 5)
+    assert len(store.prices.read_archive().newest_versions().of("ee")) == 24 * 5
 
 
 def test_nothing_to_add_is_nothing_added(store: Store) -> None:
-    assert store.prices.add([], source="a", seen_ts=NOON) == Added()
+    assert store.prices.add([], source="a", seen_ts=NOON) == AddedCounts()
     assert store.prices.read_archive().as_of(NOON).of("ee") == {}
-    assert store.prices.read_archive().everything().of("ee").newest_ts is None
+    assert store.prices.read_archive().newest_versions().of("ee").newest_ts is None
 
 
 def test_the_newest_price_is_told_per_zone(store: Store) -> None:
-    assert store.prices.newest("ee") is None
+    assert store.prices.newest_ts("ee") is None
     store.prices.add(whole_day(DAY, QUARTER_S, zones=["ee"]), source="a", seen_ts=EVE)
     store.prices.add(whole_day(DAY, zones=["lv"]), source="a", seen_ts=EVE)
-    assert store.prices.newest("ee") == day_end(DAY) - QUARTER_S
-    assert store.prices.newest("lv") == day_end(DAY) - HOUR_S
-    assert store.prices.newest("fi") is None
+    assert store.prices.newest_ts("ee") == day_end(DAY) - QUARTER_S
+    assert store.prices.newest_ts("lv") == day_end(DAY) - HOUR_S
+    assert store.prices.newest_ts("fi") is None

@@ -41,7 +41,7 @@ def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
 
 def settled_days(store: Store) -> list[date]:
     """Return the stored delivery days. Each has to be complete in all zones."""
-    history = store.prices.read_archive().everything()
+    history = store.prices.read_archive().newest_versions()
     days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.of("ee")]
     for zone in ("ee", "lv", "lt", "fi"):
         assert list(history.of(zone)) == [hour for one in days for hour in hours_of(one)]
@@ -82,11 +82,13 @@ def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url
     assert process.returncode < 0
     assert len(said) == 3
     with Store(url) as store:
-        made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
+        made = [
+            [run.made_at for run in store.runs.made_since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)
+        ]
         assert made[0] == made[1]
         assert len(made[0]) == 3
-        store.runs.add_pair(plain_runs(made[0][0] + HOUR_S))
-        assert len(store.runs.since(QUARTERS, 0)) == 4
+        store.runs.add_all(plain_runs(made[0][0] + HOUR_S))
+        assert len(store.runs.made_since(QUARTERS, 0)) == 4
 
 
 def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url: str, store: Store) -> None:
@@ -95,7 +97,7 @@ def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url
     error, hours_read, hours_stored = said
     assert error.startswith(f"can't write the database {url}: ")
     assert int(hours_read) == int(hours_stored) > 0
-    assert len(store.prices.read_archive().everything().of("ee")) == int(hours_stored)
+    assert len(store.prices.read_archive().newest_versions().of("ee")) == int(hours_stored)
     assert add_day(store, 9999).new == 96
 
 

@@ -71,7 +71,7 @@ def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], f
 
 
 def made(store: Store) -> list[int]:
-    return sorted(run.made_at for run in store.runs.since(HOURS, 0))
+    return sorted(run.made_at for run in store.runs.made_since(HOURS, 0))
 
 
 def issued(store: Store) -> dict[str, set[int]]:
@@ -113,9 +113,9 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     old = NOW - (RUN_DAYS + 3) * DAY_S
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
-        store.runs.add_pair(runs)
+        store.runs.add_all(runs)
     assert thin(store, NOW) > 0
-    hours, quarters = store.runs.since(HOURS, 0), store.runs.since(QUARTERS, 0)
+    hours, quarters = store.runs.made_since(HOURS, 0), store.runs.made_since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
@@ -129,7 +129,9 @@ def test_each_zone_keeps_its_own_runs_if_they_are_made_one_after_another(store: 
         store.runs.add(run(old + hour * HOUR_S))
         store.runs.add(replace(run(old + hour * HOUR_S + 1), zone="lv"))
     assert thin(store, NOW) > 0
-    estonian, latvian = ([one.made_at for one in store.runs.since(SeriesKey(zone, HOUR_S), 0)] for zone in ("ee", "lv"))
+    estonian, latvian = (
+        [one.made_at for one in store.runs.made_since(SeriesKey(zone, HOUR_S), 0)] for zone in ("ee", "lv")
+    )
     assert estonian == [made_at - 1 for made_at in latvian] != []
 
 
@@ -149,11 +151,11 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     store = emptied(memory_store)
     history = {"ee_wind_da_mw": [series(at, [2.0]) for at in sorted(set(archived))]}
     store.covariates.add({"ee_wind_da_mw": [series(at, [1.0]) for at in set(live) - set(archived)]})
-    store.covariates.refill(history, partial(superfluous_issues, NOW))
+    store.covariates.add_archived(history, partial(superfluous_issues, NOW))
     thin(store, NOW)
-    before, changes = issued(store), store.covariates.changes()
-    assert store.covariates.refill(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
-    assert (issued(store), store.covariates.changes()) == (before, changes)
+    before, changes = issued(store), store.covariates.change_counts()
+    assert store.covariates.add_archived(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
+    assert (issued(store), store.covariates.change_counts()) == (before, changes)
 
 
 def test_an_issue_of_the_very_instant_of_a_forecast_is_kept_though_a_later_one_follows(store: Store) -> None:
@@ -167,7 +169,9 @@ def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) 
     days = [utc("2025-11-01T09:00") + day * DAY_S for day in range(30)]
     store.covariates.add({"ee_wind_da_mw": [series(days[3] + 4 * HOUR_S, [1.0])]})
     assert (
-        store.covariates.refill({"ee_wind_da_mw": [series(at, [2.0]) for at in days]}, partial(superfluous_issues, NOW))
+        store.covariates.add_archived(
+            {"ee_wind_da_mw": [series(at, [2.0]) for at in days]}, partial(superfluous_issues, NOW)
+        )
         == 30
     )
     assert thin(store, NOW) == 0
@@ -186,4 +190,4 @@ def test_what_was_said_of_days_long_past_goes_unless_it_was_heard_lately(store: 
     for day, heard_ts in ((DAY, HELD.heard_ts), (old, HELD.heard_ts), (old - timedelta(days=1), ago)):
         store.witnesses.put(replace(HELD, day=day, heard_ts=heard_ts))
     assert thin(store, HELD.heard_ts) == 1
-    assert [one.day for one in store.witnesses.held()] == [DAY, old]
+    assert [one.day for one in store.witnesses.held_back()] == [DAY, old]

@@ -42,7 +42,7 @@ def test_a_run_comes_back_to_the_last_bit(memory_store: Store, percentiles: Floa
 
 def test_without_a_run_there_is_no_newest_one(store: Store) -> None:
     assert store.runs.newest(HOURS) is None
-    assert store.runs.since(HOURS, 0) == []
+    assert store.runs.made_since(HOURS, 0) == []
 
 
 def test_the_newest_run_is_the_last_one_made_not_the_last_one_stored(store: Store) -> None:
@@ -59,7 +59,7 @@ def test_of_two_runs_of_one_instant_the_later_stored_is_the_newest(store: Store)
     newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.p50[0] == 2.0
-    assert [one.p50[0] for one in store.runs.since(HOURS, MADE)] == [2.0, 1.0]
+    assert [one.p50[0] for one in store.runs.made_since(HOURS, MADE)] == [2.0, 1.0]
 
 
 def test_a_run_from_the_future_is_not_seen_as_of_now(store: Store) -> None:
@@ -68,14 +68,14 @@ def test_a_run_from_the_future_is_not_seen_as_of_now(store: Store) -> None:
     newest = store.runs.newest(HOURS, as_of=MADE)
     assert newest is not None
     assert newest.made_at == MADE
-    assert [one.made_at for one in store.runs.since(HOURS, MADE, as_of=MADE + 86_399)] == [MADE]
+    assert [one.made_at for one in store.runs.made_since(HOURS, MADE, as_of=MADE + 86_399)] == [MADE]
     assert store.runs.newest(HOURS, as_of=MADE - 1) is None
 
 
 def test_runs_since_an_instant_come_newest_first(store: Store) -> None:
     for made_at in (MADE, MADE + 7200, MADE + 3600):
         store.runs.add(run(made_at))
-    assert [one.made_at for one in store.runs.since(HOURS, MADE + 1)] == [MADE + 7200, MADE + 3600]
+    assert [one.made_at for one in store.runs.made_since(HOURS, MADE + 1)] == [MADE + 7200, MADE + 3600]
 
 
 def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
     store.runs.add(hours)  # this run repeats the run of hours, not the newest of all runs
     assert kept_in_full(store) == [MADE, MADE]
     for step_s, expected in [(HOUR_S, [hours, hours]), (QUARTER_S, [quarters])]:
-        assert_the_same(store.runs.since(SeriesKey("ee", step_s), MADE), expected)
+        assert_the_same(store.runs.made_since(SeriesKey("ee", step_s), MADE), expected)
         newest = store.runs.newest(SeriesKey("ee", step_s))
         assert newest is not None
         assert newest.is_identical_to(expected[0])
@@ -100,8 +100,8 @@ def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out
         store.runs.add(one)
     with store.database.writing() as connection:
         connection.exec_driver_sql("UPDATE runs SET step_s = 3600 WHERE step_s = 900 AND repeats IS NOT NULL")
-    assert_the_same(store.runs.since(HOURS, 0), [hours])
-    assert_the_same(store.runs.since(QUARTERS, 0), runs[:1])
+    assert_the_same(store.runs.made_since(HOURS, 0), [hours])
+    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:1])
     newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.is_identical_to(hours)
@@ -145,11 +145,11 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
     with store.database.reading() as connection:
         sizes = connection.exec_driver_sql("SELECT length(p10) + length(p50) + length(p90) FROM runs").scalars()
         assert max(list(sizes)[1:]) < 100
-    assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
+    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
     # The run that the others repeat is deleted, and one of the others takes its place.
     assert store.runs.thin(lambda _: {MADE}) == 1
     assert kept_in_full(store) == [MADE + HOUR_S]
-    assert_the_same(store.runs.since(QUARTERS, 0), runs[:0:-1])
+    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:0:-1])
 
 
 def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
@@ -157,7 +157,7 @@ def test_quarters_that_differ_later_are_kept_in_full(store: Store) -> None:
     for one in runs:
         store.runs.add(one)
     assert kept_in_full(store) == [one.made_at for one in runs]
-    assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
+    assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
 
 
 def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_them(store: Store) -> None:
@@ -166,14 +166,14 @@ def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_t
         store.runs.add(hours, replace(hours, step_s=QUARTER_S))
     store.prices.withdraw("ee", ["elering"], MADE + HOUR_S, None, MADE)
     for step_s in (HOUR_S, QUARTER_S):
-        assert [one.made_at for one in store.runs.since(SeriesKey("ee", step_s), 0)] == [MADE]
+        assert [one.made_at for one in store.runs.made_since(SeriesKey("ee", step_s), 0)] == [MADE]
 
 
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
     store.scores.keep("ee", LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
-    [window] = store.scores.windows("ee")
+    [window] = store.scores.window_scores("ee")
     assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
     assert window.by_days_ahead[2].n == 0
     assert math.isnan(window.by_days_ahead[2].mae)
@@ -202,7 +202,7 @@ def quarter_runs(count: int, *, new: int) -> list[Run]:
     first = replace(run(MADE, hours=80), step_s=QUARTER_S, inputs={"zones": ["ee"]})
     runs = [first]
     for hour in range(1, count):
-        again = first.repeated(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
+        again = first.repeated_at(MADE + hour * HOUR_S, first.start_ts + hour * HOUR_S)
         assert again is not None
         raised = np.where(np.arange(again.p50.size) < new, hour / 100, 0.0)
         p10, p50, p90 = (np.round(one + raised, 2) for one in (again.p10, again.p50, again.p90))
@@ -220,8 +220,8 @@ def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full
     for one in runs:
         store.runs.add(one)
     assert kept_in_full(store) == [MADE]
-    assert_the_same(store.runs.since(HOURS, 0), runs[::-1])
-    assert_the_same(store.runs.since(HOURS, MADE + 5 * 3600), runs[:4:-1])
+    assert_the_same(store.runs.made_since(HOURS, 0), runs[::-1])
+    assert_the_same(store.runs.made_since(HOURS, MADE + 5 * 3600), runs[:4:-1])
     newest = store.runs.newest(HOURS)
     assert newest is not None
     assert newest.is_identical_to(runs[-1])
@@ -245,14 +245,14 @@ def test_a_run_that_says_anything_else_is_kept_in_full(store: Store, change: Cal
     for one in (first, changed, third):
         store.runs.add(one)
     assert MADE + 3600 in kept_in_full(store)
-    assert_the_same(store.runs.since(HOURS, 0), [third, changed, first])
+    assert_the_same(store.runs.made_since(HOURS, 0), [third, changed, first])
 
 
 def test_a_run_made_before_the_newest_one_is_kept_as_it_was_issued(store: Store) -> None:
     first, second, third = hourly_runs(3)
     for one in (third, first, second):
         store.runs.add(one)
-    assert_the_same(store.runs.since(HOURS, 0), [third, second, first])
+    assert_the_same(store.runs.made_since(HOURS, 0), [third, second, first])
 
 
 @given(removed=st.sets(st.integers(0, 9)))
@@ -262,5 +262,5 @@ def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store:
         store.runs.add(one)
     assert store.runs.thin(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
     left = [one for hour, one in enumerate(runs) if hour not in removed]
-    assert_the_same(store.runs.since(HOURS, 0), left[::-1])
+    assert_the_same(store.runs.made_since(HOURS, 0), left[::-1])
     assert len(kept_in_full(store)) == min(1, len(left))

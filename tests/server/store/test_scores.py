@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores, Savings
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, DecisionScores, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.store.store import Store
@@ -37,7 +37,7 @@ def test_a_days_scores_come_back_with_what_is_unknown(store: Store) -> None:
     whole = replace(scored(DAY, 7), week=Savings(60.0, 40.0, 50.0, 75.0))
     with_hole = replace(scored(DAY), plans={}, seven_day_mean_mae=math.nan)
     store.scores.keep("ee", LiveScores(days=(whole, with_hole)))
-    found_hole, found = store.scores.days("ee", DAY, DAY)
+    found_hole, found = store.scores.day_scores("ee", DAY, DAY)
     assert found.scores.n == HOURS
     assert found.scores.coverage80 == SCORES.coverage80
     assert found.scores.skill == pytest.approx(SCORES.skill)
@@ -51,7 +51,7 @@ def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
     store.scores.keep("ee", LiveScores(days=tuple(before)))
     again = replace(scored(DAY - timedelta(days=1)), tier="prices")
     store.scores.keep("ee", LiveScores(days=(again,)))
-    kept = store.scores.days("ee", date(2000, 1, 1), date(2050, 1, 1))
+    kept = store.scores.day_scores("ee", date(2000, 1, 1), date(2050, 1, 1))
     found = [(day.issued_on, day.days_ahead, day.tier) for day in kept]
     assert found == [
         (DAY - timedelta(days=2), 1, "weather"),
@@ -60,27 +60,27 @@ def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
         (DAY, 1, "weather"),
         (DAY, 2, "weather"),
     ]
-    assert store.scores.newest_issue("ee") == DAY
+    assert store.scores.newest_issue_day("ee") == DAY
 
 
 def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Store) -> None:
-    decisions = Decisions({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
+    decisions = DecisionScores({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
     window = WindowScores(7, {1: SCORES}, SCORES, {1: 41.07}, decisions)
     version = store.state.version()
     store.scores.keep(
         "ee", LiveScores(windows=(window,), months=ScoresByMonth(issued=(MonthScores("2025-11", window),)))
     )
     assert store.state.version() > version
-    [found] = store.scores.windows("ee")
+    [found] = store.scores.window_scores("ee")
     assert found.decisions.by_days_ahead == decisions.by_days_ahead
     assert math.isnan(found.decisions.week.share)
-    assert [month.month for month in store.scores.months("ee").issued] == ["2025-11"]
+    assert [month.month for month in store.scores.scores_by_month("ee").issued] == ["2025-11"]
 
 
 def test_an_empty_store_has_none(store: Store) -> None:
-    assert store.scores.newest_issue("ee") is None
-    assert store.scores.days("ee", date(2000, 1, 1), date(2050, 1, 1)) == []
-    assert (store.scores.windows("ee"), store.scores.months("ee")) == ((), ScoresByMonth())
+    assert store.scores.newest_issue_day("ee") is None
+    assert store.scores.day_scores("ee", date(2000, 1, 1), date(2050, 1, 1)) == []
+    assert (store.scores.window_scores("ee"), store.scores.scores_by_month("ee")) == ((), ScoresByMonth())
 
 
 def test_a_year_of_scores_takes_less_than_half_a_megabyte(path: Path, store: Store) -> None:

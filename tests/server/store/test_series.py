@@ -29,22 +29,22 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
         newest = store.runs.newest(key)
         assert newest is not None
         assert newest.is_identical_to(run)
-        assert [one.tier for one in store.runs.since(key, 0)] == [run.tier]
+        assert [one.tier for one in store.runs.made_since(key, 0)] == [run.tier]
     assert (store.runs.score(SeriesKey("ee", HOUR_S)), store.runs.score(other)) == (score, others_score)
     assert store.runs.newest(SeriesKey("lv", QUARTER_S)) is None
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other: SeriesKey) -> None:
-    run, past = plain_runs(MADE).hours, store.backtests.state_of_past()
+    run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
     forecast = Next24Hours(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
-    assert store.backtests.add("m", "ee", [forecast], past=past)
+    assert store.backtests.add("m", "ee", [forecast], data_change_count=past)
     store.backtests.record_scored("m", "ee", MADE)
-    assert store.backtests.kept("m", other) == {}
+    assert store.backtests.forecasts("m", other) == {}
     if other.zone != "ee":
-        assert store.backtests.add("n", other.zone, [forecast], past=past)
+        assert store.backtests.add("n", other.zone, [forecast], data_change_count=past)
         assert store.backtests.scored_at("m", other.zone) is None
-    assert store.backtests.kept("m", SeriesKey("ee", HOUR_S)).keys() == {MADE}
+    assert store.backtests.forecasts("m", SeriesKey("ee", HOUR_S)).keys() == {MADE}
     assert store.backtests.scored_at("m", "ee") == MADE
 
 
@@ -61,10 +61,13 @@ def test_scenarios_of_a_zone_are_not_anothers(store: Store) -> None:
 def test_how_a_zones_forecasts_did_is_not_anothers(store: Store) -> None:
     scored = DayScores(DAY, 1, MADE, "test", SCORES, 1.0)
     store.scores.keep("ee", LiveScores(days=(scored,), windows=(WindowScores(7, {}, SCORES),)))
-    assert (store.scores.days("lv", DAY, DAY), store.scores.windows("lv")) == ([], ())
+    assert (store.scores.day_scores("lv", DAY, DAY), store.scores.window_scores("lv")) == ([], ())
     store.scores.keep("lv", LiveScores(days=(replace(scored, tier="other"),)))
-    assert [[one.tier for one in store.scores.days(zone, DAY, DAY)] for zone in ("ee", "lv")] == [["test"], ["other"]]
-    assert [len(store.scores.windows(zone)) for zone in ("ee", "lv")] == [1, 0]
+    assert [[one.tier for one in store.scores.day_scores(zone, DAY, DAY)] for zone in ("ee", "lv")] == [
+        ["test"],
+        ["other"],
+    ]
+    assert [len(store.scores.window_scores(zone)) for zone in ("ee", "lv")] == [1, 0]
 
 
 def test_prices_that_are_withdrawn_take_no_other_zones_runs_with_them(store: Store) -> None:

@@ -39,7 +39,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.record_refresh(NOW),
     "thinning": lambda store: thin(store, NOW),
-    "reading": lambda store: (store.read_archive(), store.runs.newest(HOURS), store.witnesses.held()),
+    "reading": lambda store: (store.read_archive(), store.runs.newest(HOURS), store.witnesses.held_back()),
 }
 
 

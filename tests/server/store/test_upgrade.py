@@ -21,7 +21,7 @@ from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current, is_current, upgrade
+from tunnihind.store.revision import HEAD, current_migration, is_current, upgrade
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
@@ -78,7 +78,7 @@ def fill(store: Store) -> None:
 
 def step_of(database: Database) -> str | None:
     with database.reading() as connection:
-        return current(connection)
+        return current_migration(connection)
 
 
 def tables(database: Database) -> set[str]:
@@ -134,7 +134,7 @@ def test_an_upgrade_that_fails_half_way_leaves_all_as_it_was(
     assert is_current(database)
     database.close()
     with Store(url) as again:
-        assert [one.made_at for one in again.runs.since(HOURS, 0)] == [SEEN, SEEN - 1]
+        assert [one.made_at for one in again.runs.made_since(HOURS, 0)] == [SEEN, SEEN - 1]
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -162,8 +162,8 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
             for replica in (before, after):
                 # The older replica also has to work with new connections.
                 replica.database.system.engine.dispose()
-                assert [one.made_at for one in replica.runs.since(HOURS, 0)] == [SEEN]
-                assert list(replica.prices.read_archive().everything().of("ee"))
+                assert [one.made_at for one in replica.runs.made_since(HOURS, 0)] == [SEEN]
+                assert list(replica.prices.read_archive().newest_versions().of("ee"))
         database.close()
 
 
@@ -190,7 +190,7 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
         updater = SnapshotUpdater(replica, [snapshot], StillClock(SEEN + 7200))
         await updater.refresh()
         before = snapshot.data
-        lease = writer.writing_lease()
+        lease = writer.lease_guarding_writes()
         assert lease.claim()
         database = Database(url)
         upgrade(database, steps_to_come())
@@ -214,7 +214,7 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
         updater = SnapshotUpdater(replica, [snapshot], StillClock(SEEN))
         await updater.refresh()
         before = snapshot.data
-        lease = writer.writing_lease()
+        lease = writer.lease_guarding_writes()
         assert lease.claim()
         database = Database(url)
         upgrade(database, steps_to_come("op.execute('UPDATE prices SET eur_mwh = eur_mwh * 100')", said=READ_ANEW))
@@ -222,7 +222,7 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
         await updater.refresh()
         assert snapshot.data is before
         assert list(updater.troubles) == ["the database was upgraded by a newer version: update this server"]
-        assert "which this one can't read: update it" in caplog.text
+        assert "so this version can't read it: update Tunnihind" in caplog.text
         # No data is stored that the new version would misread.
         with pytest.raises(SchemaError, match="upgraded by a newer version"):
             writer.runs.add(run(SEEN + 3600))

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.known_days.vintages import superseded_runs, without_superseded_runs
+from tunnihind.forecast.known_days.vintages import superseded_weather_runs, without_superseded_weather_runs
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.retention import COVARIATE_DAYS, superfluous_issues, thin
 from tunnihind.store.schema import covariates
@@ -48,9 +48,9 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
     live, archived = run(RUN, KNOWN + 1234, 3.0), run(RUN)
     first, second = (live, archived) if live_first else (archived, live)
     store.covariates.add({NAME: [first]})
-    changes = store.covariates.changes()
-    assert store.covariates.refill({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
-    assert store.covariates.changes() == changes
+    changes = store.covariates.change_counts()
+    assert store.covariates.add_archived({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
+    assert store.covariates.change_counts() == changes
     (issue,) = issues(store)
     assert issue.issued_ts == first.issued_ts
     assert issue.values[0] == first.values[0]
@@ -58,7 +58,7 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
 
 def test_a_live_run_is_not_seen_before_it_came(store: Store) -> None:
     store.covariates.add({NAME: [run(RUN, KNOWN + 1234)]})
-    store.covariates.refill({NAME: [run(RUN - DAY_S)]}, partial(superfluous_issues, NOW))
+    store.covariates.add_archived({NAME: [run(RUN - DAY_S)]}, partial(superfluous_issues, NOW))
     assert runs_at(store, KNOWN + 1233) == [RUN - DAY_S]
     assert runs_at(store, KNOWN + 1234) == [RUN - DAY_S, RUN]
 
@@ -74,13 +74,13 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
     as_of = RUN + 15 * DAY_S + 13 * HOUR_S
     everything, needed = (
         store.covariates.read_archive(),
-        store.covariates.read_archive(superseded=partial(superseded_runs, as_of=as_of)),
+        store.covariates.read_archive(superseded=partial(superseded_weather_runs, as_of=as_of)),
     )
     assert len(needed.series[NAME]) < 0.5 * len(everything.series[NAME])
     mornings = [RUN + day * DAY_S + 9 * HOUR_S for day in range(2, 20)]
     for instant in (*(at for at in mornings if at <= as_of), as_of, as_of + 1, as_of + 7 * HOUR_S, *mornings[-3:]):
         seen_of = [
-            [issue.issued_ts for issue in without_superseded_runs(archive.as_of(instant).series[NAME], instant)]
+            [issue.issued_ts for issue in without_superseded_weather_runs(archive.as_of(instant).series[NAME], instant)]
             for archive in (everything, needed)
         ]
         # The forecast of an earlier morning needs only the newest run.
@@ -95,7 +95,7 @@ def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_be
     as_of = RUN + 3 * DAY_S
     with store.database.writing() as connection:
         connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
-    needed = store.covariates.read_archive(superseded=partial(superseded_runs, as_of=as_of)).series[NAME]
+    needed = store.covariates.read_archive(superseded=partial(superseded_weather_runs, as_of=as_of)).series[NAME]
     assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 
 

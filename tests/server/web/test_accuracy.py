@@ -11,7 +11,13 @@ import pytest
 from tests.support.api.api_server import Serve
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.scoring.live_scores import NO_SCORES_BY_MONTH, MonthScores, ScoresByMonth, WindowScores, windows
+from tunnihind.forecast.scoring.live_scores import (
+    NO_SCORES_BY_MONTH,
+    MonthScores,
+    ScoresByMonth,
+    WindowScores,
+    window_scores,
+)
 from tunnihind.market import ESTONIA
 from tunnihind.web.accuracy import AccuracyFigures, AccuracySummary, scored_days, summarise_accuracy
 from tunnihind.web.options import PageOptions
@@ -152,7 +158,7 @@ def test_windows_of_an_older_version_show_errors_and_no_savings() -> None:
 def test_an_empty_server_has_nothing_to_show() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
     assert (summary.months, summary.charts, summary.recent_figures, summary.is_backtest) == ({}, (), None, False)
-    assert windows([], None) == ()
+    assert window_scores([], None) == ()
     assert ScoresByMonth() == NO_SCORES_BY_MONTH
 
 

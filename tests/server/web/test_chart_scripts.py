@@ -132,9 +132,9 @@ async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> No
 
 
 TIMES = """
-import {{ hoursBetween }} from "{folder}/chart.js";
+import {{ hoursBetweenLabels }} from "{folder}/chart.js";
 const perDay = JSON.parse(process.argv[2]);
-console.log(JSON.stringify(perDay.map((px) => hoursBetween(40, px / 86400) ?? null)));
+console.log(JSON.stringify(perDay.map((px) => hoursBetweenLabels(40, px / 86400) ?? null)));
 """
 
 

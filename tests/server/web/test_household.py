@@ -84,7 +84,7 @@ def test_it_is_said_from_when_the_rates_are_and_which_are_disputed() -> None:
     rates, disputed = household(50.0).remarks
     assert "price list of 1 June 2026" in rates
     assert "last checked on 20 November 2026" in rates
-    assert disputed == "Electricity excise: sources disagree; one says 0.210."
+    assert disputed == "Electricity excise: sources disagree; another source says 0.210."
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_unit_says_what_the_prices_include(options: dict[str, str], said: st
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("/?package=vork_4", "They include the supplier&#39;s margin, the network fee"),
+        ("/?package=vork_4", "The prices also include the supplier&#39;s margin, the network fee"),
         ("/", "Network fees and excise duty are not included."),
         ("/?package=vork_4&price=market", "Network fees and excise duty are not included."),
         ("/?package=vork_4&embed=1", "all fees, Võrk 4, 24%\N{NO-BREAK SPACE}VAT"),

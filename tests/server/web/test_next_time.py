@@ -26,9 +26,12 @@ def cheapest(prices: Mapping[int, float], **options: str) -> str:
             {5: 20.0, 6: 30.0, 7: 40.0},
             "today 17:00–20:00, 30.00 €/MWh. Worth waiting: 70% less.",
         ),
-        ({10: 30.0, 11: 30.0, 12: 30.0}, "Cheapest next: tonight 22:00–01:00, 30.00 €/MWh. Worth waiting: 70% less"),
-        ({13: 30.0, 14: 30.0, 15: 30.0}, "Cheapest next: tonight 01:00–04:00, 30.00 €/MWh. Worth waiting"),
-        ({19: 30.0, 20: 30.0, 21: 30.0}, "Cheapest next: tomorrow 07:00–10:00, 30.00 €/MWh. Worth waiting"),
+        (
+            {10: 30.0, 11: 30.0, 12: 30.0},
+            "Cheapest in 24 h: tonight 22:00–01:00, 30.00 €/MWh. Worth waiting: 70% less",
+        ),
+        ({13: 30.0, 14: 30.0, 15: 30.0}, "Cheapest in 24 h: tonight 01:00–04:00, 30.00 €/MWh. Worth waiting"),
+        ({19: 30.0, 20: 30.0, 21: 30.0}, "Cheapest in 24 h: tomorrow 07:00–10:00, 30.00 €/MWh. Worth waiting"),
         (
             {5: -9.0, 6: 0.0, 7: 0.0},
             "today 17:00–20:00, −3.00 €/MWh. Worth waiting.",
@@ -49,8 +52,8 @@ def test_the_cheapest_three_hours_within_a_day_are_named_and_compared_with_now(
 @pytest.mark.parametrize(
     ("lang", "said"),
     [
-        ("et", "Odavaim: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."),
-        ("ru", "Дешевле всего: ночью 01:00–04:00, 30,00 €/\u2060МВт·ч. Стоит подождать: −70%."),
+        ("et", "24 tunni odavaim: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."),
+        ("ru", "Минимум за 24 ч: ночью 01:00–04:00, 30,00 €/\u2060МВт·ч. Стоит подождать: −70%."),
     ],
 )
 def test_it_is_said_in_other_languages_too_and_by_the_quarter(lang: str, said: str) -> None:
@@ -59,7 +62,8 @@ def test_it_is_said_in_other_languages_too_and_by_the_quarter(lang: str, said: s
 
 def test_a_forecast_is_about_that_and_without_a_present_price_nothing_is_compared() -> None:
     view = make_view({}, make_run([50.0] * 20, start=HOUR + HOUR_S))
-    assert summary_of(view, HOUR, unit="mwh").cheapest_sentence == "Cheapest next: today 13:00–16:00, about 50 €/MWh."
+    said = "Cheapest in 24 h: today 13:00–16:00, about 50 €/MWh."
+    assert summary_of(view, HOUR, unit="mwh").cheapest_sentence == said
 
 
 def test_nothing_is_said_where_no_three_hours_are_known_or_there_is_no_room() -> None:

@@ -92,18 +92,19 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         pytest.param(view([FLAT, FLAT, FLAT]), "", id="nothing stands out"),
         pytest.param(
             view([FLAT, ORDINARY]),
-            "Tomorrow electricity is cheap from 02:00 to 06:00 and expensive from 17:00 to 20:00 (up to 180.00 €/MWh).",
+            "Tomorrow electricity is cheap from 02:00 to 06:00 and expensive from 17:00 to 20:00 "
+            "(highest 180.00 €/MWh).",
             id="tomorrow",
         ),
         pytest.param(
             view([FLAT, ORDINARY], known_days=1),
             "Tomorrow electricity is likely to be cheap from 02:00 to 06:00 and expensive from 17:00 to 20:00 "
-            "(up to about 180 €/MWh, likely 160–220).",
+            "(highest about 180 €/MWh, likely 160–220).",
             id="tomorrow, not published yet",
         ),
         pytest.param(
             view([ORDINARY], hour=18),
-            "Today electricity is expensive until 20:00 (up to 180.00 €/MWh).",
+            "Today electricity is expensive until 20:00 (highest 180.00 €/MWh).",
             id="the rest of today",
         ),
         pytest.param(
@@ -118,7 +119,7 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         pytest.param(
             view([FLAT, {range(7, 10): 180.0, EVENING: 190.0, NIGHT: 20.0}]),
             "Tomorrow electricity is cheap from 02:00 to 06:00, "
-            "and expensive from 07:00 to 10:00 and from 17:00 to 20:00 (up to 190.00 €/MWh).",
+            "and expensive from 07:00 to 10:00 and from 17:00 to 20:00 (highest 190.00 €/MWh).",
             id="two peaks",
         ),
         pytest.param(
@@ -181,7 +182,7 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         ),
         pytest.param(
             view([{range(2, 5): 150.0}], today=AUTUMN, hour=1),
-            "Today electricity is expensive from 02:00 to 05:00 (up to 150.00 €/MWh).",
+            "Today electricity is expensive from 02:00 to 05:00 (highest 150.00 €/MWh).",
             id="an hour twice",
         ),
     ],
@@ -226,7 +227,7 @@ def test_the_sentences_are_estonian_for_who_reads_that(shown: View, told: str) -
 
 def test_prices_are_told_in_the_readers_unit_with_his_vat() -> None:
     [told] = view([FLAT, ORDINARY], unit="kwh", vat="law").sentences
-    assert told.endswith("(up to 22.32 c/kWh).")
+    assert told.endswith("(highest 22.32 c/kWh).")
 
 
 def test_without_a_few_days_before_today_nothing_is_compared_with_the_usual() -> None:
@@ -324,7 +325,7 @@ def test_every_number_comes_from_what_is_shown_from_the_current_hour_on(shown: V
         times = re.findall(r"\d\d:\d\d(?: [A-Z]{3,4})?", sentence)
         assert set(times) <= instants
         in_brackets = "".join(re.findall(r"\((.*)\)", sentence))
-        told = in_brackets.replace("up to ", "").replace("about ", "").replace(f" {display.unit}", "")
+        told = in_brackets.replace("highest ", "").replace("about ", "").replace(f" {display.unit}", "")
         assert {part for part in told.split(", likely ") if part} <= prices
         assert not re.search(r"\d", re.sub(r"\(.*\)", "", re.sub("|".join(times) or "$^", "", sentence)))
 

@@ -370,8 +370,8 @@ def choices_of(html: str, option: str) -> list[str]:
 @pytest.mark.parametrize(
     ("rate", "choices"),
     [
-        (0.22, ["No VAT", "22% (as the API)", "24% (by law)"]),
-        (0.09, ["No VAT", "9% (as the API)", "24% (by law)"]),
+        (0.22, ["No VAT", "22% (as in the API)", "24% (by law)"]),
+        (0.09, ["No VAT", "9% (as in the API)", "24% (by law)"]),
         (0.24, ["No VAT", "24% (by law)"]),
         (0.0, ["No VAT", "24% (by law)"]),
     ],
@@ -389,12 +389,12 @@ async def test_a_rate_of_the_apis_that_is_the_laws_or_none_is_no_choice_of_its_o
 async def test_another_vat_rate_than_the_laws_is_told_as_such(serve: Serve) -> None:
     server = await serve()
     for vat, told in (
-        ("none", "are not included. By law, VAT is 24%. This server&#39;s API uses 22%. </p>"),
+        ("none", "are not included. By law, VAT is 24%. This server&#39;s API uses 22% VAT. </p>"),
         ("api", "are not included. By law, VAT is 24%. </p>"),
-        ("law", "are not included. This server&#39;s API uses 22%. </p>"),
+        ("law", "are not included. This server&#39;s API uses 22% VAT. </p>"),
     ):
         assert told in " ".join((await html_of(server, f"/?vat={vat}")).split())
-    assert "Selle serveri API kasutab määra 22%." in await html_of(server, "/?lang=et")
+    assert "Selle serveri API hindades on käibemaks 22%." in await html_of(server, "/?lang=et")
     assert "Seadusjärgne käibemaks on 24%." in await html_of(server, "/?lang=et&vat=api")
     assert "By law" not in await html_of(await serve(settings=Settings(vat_rate=0.24)), "/")
 
@@ -417,7 +417,7 @@ MIDNIGHT = int(datetime(2025, 7, 1, tzinfo=ESTONIA.clock).timestamp())
     ("now", "price", "named", "choices"),
     [
         (MIDNIGHT - 1, "12.20", "with 22% VAT", ["No VAT", "22% (by law)"]),
-        (MIDNIGHT, "12.40", "with 24% VAT", ["No VAT", "22% (as the API)", "24% (by law)"]),
+        (MIDNIGHT, "12.40", "with 24% VAT", ["No VAT", "22% (as in the API)", "24% (by law)"]),
     ],
 )
 async def test_a_first_visit_sees_the_laws_rate_of_its_day_and_each_hour_that_of_its_own(

@@ -254,9 +254,9 @@ async def test_the_chart_draws_what_is_known_and_past_forecasts_where_they_are_w
 
 
 DAY_NAMES = """
-import {{ dayNames }} from "{folder}/chart.js";
+import {{ dayLabels }} from "{folder}/chart.js";
 const [days, view, pxPerDay] = JSON.parse(process.argv[2]);
-const {{ names }} = dayNames(days, view, pxPerDay / 86400, (text) => 10 * text.length);
+const {{ names }} = dayLabels(days, view, pxPerDay / 86400, (text) => 10 * text.length);
 console.log(JSON.stringify(names.map(({{ at, text }}) => [at / 86400, text])));
 """
 

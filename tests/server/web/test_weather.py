@@ -67,7 +67,10 @@ def test_the_strip_shows_the_same_time_as_the_drawn_chart(tz: str, period: str) 
 def test_each_day_that_is_known_whole_or_partly_is_told_in_words() -> None:
     strip = strip_of(RegionWeather(MIDNIGHT, np.full(30, 8.0), np.where(np.arange(30) == 10, 123.4, 0.0)), tz="utc")
     assert strip is not None
-    assert strip.day_texts == ("Mon 15 Dec: wind 8 m/s, sun up to 123 W/m²", "Tue 16 Dec: wind 8 m/s, sun up to 0 W/m²")
+    assert strip.day_texts == (
+        "Mon 15 Dec: average wind 8 m/s, sun up to 123 W/m²",
+        "Tue 16 Dec: average wind 8 m/s, sun up to 0 W/m²",
+    )
 
 
 def test_without_weather_there_is_no_strip() -> None:

@@ -255,6 +255,13 @@ async def test_the_clock_of_a_page_is_its_zones_and_named_after_it(serve: Serve)
         assert '"tz": "UTC"' in await html_of(server, f"{path}?tz=utc")
 
 
+async def test_an_address_without_its_final_slash_leads_to_the_page(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), Settings(zones=("ee", "lv")))
+    answer = await server.ask("/lv?lang=ru")
+    assert (answer.status, answer.headers["Location"]) == (308, "lv/?lang=ru")
+    assert answer.headers["Server"] == "Tunnihind"
+
+
 async def test_recipes_and_the_snippet_to_embed_have_the_address_of_their_zone(serve: Serve) -> None:
     settings = Settings(zones=("ee", "lv"), public_url="https://hind.example")
     server = await serve(sample_views.ordinary(), settings)

@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from functools import cache
 
-from custom_components.tunnihind.plans.outcome import Decision, Outcome, outcome_from_dict
+from custom_components.tunnihind.plans.outcome import Outcome, Window, outcome_from_dict
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
@@ -54,7 +54,7 @@ def _predicted(start: int, now: int) -> Period:
     return Period(start, start + HOUR_S, p50, p50 - 0.04, p50 + 0.06, settled=False)
 
 
-def goes_on(held: Decision, outcome: Decision) -> bool:
+def goes_on(held: Window, outcome: Window) -> bool:
     """Return whether a window that has begun has not moved. Only a shortened window may have more pieces."""
     if not held.shortened:
         return outcome.pieces == held.pieces
@@ -75,13 +75,13 @@ class Household:
 
     plan: PlanSettings
     outcome: Outcome | None = None
-    runs: dict[Span, Decision] = field(default_factory=dict)
+    runs: dict[Span, Window] = field(default_factory=dict)
     on: dict[Span, int] = field(default_factory=dict)
 
     def tick(self, now: int, timeline: Timeline) -> None:
         """Decide, and note the quarters in which the plan runs."""
         self.outcome = decide(self.plan, timeline, now, self.outcome)
-        if isinstance(self.outcome, Decision) and self.outcome.runs_at(now):
+        if isinstance(self.outcome, Window) and self.outcome.runs_at(now):
             held = self.runs.get(self.outcome.span, self.outcome)
             assert goes_on(held, self.outcome), "a window has moved after it had started"
             self.runs[self.outcome.span] = self.outcome

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 
-from custom_components.tunnihind.plans.outcome import Decision
+from custom_components.tunnihind.plans.outcome import Window
 from custom_components.tunnihind.plans.plan import decide
 from custom_components.tunnihind.plans.saving import Saving, saving_of
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
-from custom_components.tunnihind.plans.solver import Piece, first_quarter
-from custom_components.tunnihind.prices.days import local
+from custom_components.tunnihind.plans.solver import Piece, round_up_to_quarter
+from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.timelines import DAY_S
 
@@ -61,13 +61,13 @@ class Bin:
 def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
     """Yield all uncertain savings: of plans of many kinds, for today, tomorrow and the day after."""
     for plan in _plans(now):
-        decision = decide(plan, timeline, now)
-        if not isinstance(decision, Decision) or decision.saving is None or decision.saving.low == decision.saving.high:
+        window = decide(plan, timeline, now)
+        if not isinstance(window, Window) or window.saving is None or window.saving.low == window.saving.high:
             continue
-        at_once = first_quarter(max(now, decision.span.opens))
-        came = saving_of(truth, decision.pieces, at_once)
+        at_once = round_up_to_quarter(max(now, window.span.opens))
+        came = saving_of(truth, window.pieces, at_once)
         if came is not None:
-            yield Judged(decision.pieces, at_once, decision.saving, came.expected)
+            yield Judged(window.pieces, at_once, window.saving, came.expected)
 
 
 def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, float, float]], now: int) -> Timeline:
@@ -115,7 +115,7 @@ def reliability(savings: Sequence[Judged]) -> Iterator[Bin]:
 
 
 def _plans(now: int) -> Iterator[PlanSettings]:
-    days = [WEEKDAYS[local(now + later * DAY_S).weekday()] for later in range(3)]
+    days = [WEEKDAYS[tallinn_time(now + later * DAY_S).weekday()] for later in range(3)]
     kinds = product((60, 180, 360), (False, True), ("expected", "cautious"), days, _BOUNDS)
     for duration, split, horizon, day, bounds in kinds:
         yield PlanSettings.from_mapping(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tunnihind.forecast.columns.table import Rows
+from tunnihind.forecast.columns.table import InputRows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.point.model import Fit
 
@@ -15,7 +15,7 @@ from tunnihind.forecast.point.model import Fit
 class MeanFit:
     mean: Floats
 
-    def predict(self, lead: int, rows: Rows) -> Floats:
+    def predict(self, lead: int, rows: InputRows) -> Floats:
         return np.broadcast_to(self.mean, (1, len(rows.x), 24))
 
 
@@ -27,7 +27,7 @@ class Mean:
 
     seen: list[Floats] = field(default_factory=list)
 
-    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+    def learn(self, lead: int, rows: InputRows, price: Floats, predicted: Floats) -> None:
         self.seen.append(price)
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> MeanFit:

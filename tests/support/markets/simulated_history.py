@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, Floats, PriceArchive
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
+from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, publication_time
 from tunnihind.sources.simulated import SimulatedSource
@@ -81,8 +81,8 @@ def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
         at = (ts - run.start_ts) // HOUR_S
         lead = np.array([(delivery_day(one) - day).days for one in ts.tolist()])
         values = run.p10[at], run.p50[at], run.p90[at], np.full(ts.shape, np.nan)
-        parts.append(IssuedForecasts(np.full(ts.shape, as_of), ts, lead, *values))
-    return BacktestResult.of(IssuedForecasts.joined(parts), archive.prices.everything().of("ee"))
+        parts.append(BacktestForecasts(np.full(ts.shape, as_of), ts, lead, *values))
+    return BacktestResult.of(BacktestForecasts.joined(parts), archive.prices.newest_versions().of("ee"))
 
 
 def every(step: int, first: date, last: date) -> list[date]:

@@ -11,7 +11,7 @@ from tests.support.api.api_server import HOUR, hours_view
 from tests.support.markets.runs import run_with
 from tunnihind.api.served_data import Percentiles, ServedData, ServedSeries
 from tunnihind.forecast.run import Run
-from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
+from tunnihind.forecast.scoring.decisions import PLAN_HOURS, DecisionScores, PlanScores
 from tunnihind.forecast.scoring.live_scores import MonthScores, ScoresByMonth, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.forecast.scoring.weather_scores import LeadAgreement, VariableScores
@@ -70,7 +70,7 @@ def window(days: int, month: int = 3) -> WindowScores:
         by_days_ahead={lead: scores(days, (24 + 2 * lead) * harder, 0.82 - lead / 100) for lead in range(1, 8)},
         overall=scores(7 * days, 31, 0.79),
         seven_day_mean_mae={lead: (38.0 + lead) * harder for lead in range(1, 8)},
-        decisions=Decisions(plans, PlanScores(days - 6, 63.6, 44.6, 58.1, 77.3)),
+        decisions=DecisionScores(plans, PlanScores(days - 6, 63.6, 44.6, 58.1, 77.3)),
     )
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from tests.support.api.api_server import HOUR, make_run, make_view
-from tunnihind.forecast.scoring.decisions import Decisions, PlanScores, Savings
+from tunnihind.forecast.scoring.decisions import DecisionScores, PlanScores, Savings
 from tunnihind.forecast.scoring.live_scores import DayScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S
@@ -23,7 +23,7 @@ _SCORES: Final = Scores(
     width=101.7,
 )
 
-_DECISIONS: Final = Decisions(
+_DECISIONS: Final = DecisionScores(
     by_days_ahead={
         1: {
             1: PlanScores(30, 49.2, 40.6, 45.9, 60.03),

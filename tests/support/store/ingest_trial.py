@@ -15,7 +15,7 @@ from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.base import PriceSource
 from tunnihind.sources.elering import EleringPrices
 from tunnihind.sources.entsoe import EntsoePlatform, EntsoePrices
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 TODAY = date(2025, 12, 15)
@@ -33,7 +33,7 @@ class IngestTrial:
         self.changes = 0
         self._ingest = PriceIngest(store, [ESTONIA], sources, self.clock, self.observer, patience_s=patience_s)
 
-    async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> Added:
+    async def ingest(self, first: date = TODAY, last: date = TOMORROW, *, after_s: int = 0) -> AddedCounts:
         self.clock.instant += after_s
         return await self._ingest.ingest(first, last, self._changed)
 
@@ -71,4 +71,4 @@ def changed(quotes: Quotes, hours: int, by: float, day: date = TODAY) -> Quotes:
 
 
 def held(store: Store) -> set[tuple[str, str, date, str]]:
-    return {(case.source, case.zone, case.day, case.reason) for case in store.witnesses.held()}
+    return {(case.source, case.zone, case.day, case.reason) for case in store.witnesses.held_back()}

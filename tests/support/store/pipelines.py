@@ -14,12 +14,19 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, Zone, delivery_day
-from tunnihind.pipeline.modelling import PastForecasts, ScoreByStep, accuracy, forecast_past_days, make_runs, scores
+from tunnihind.pipeline.modelling import (
+    PastForecasts,
+    ScoreByStep,
+    backtest_scores,
+    forecast_past_days,
+    live_scores,
+    make_runs,
+)
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.price_series import PriceSeries
@@ -52,11 +59,11 @@ class StubModeller:
         self.scored_at.append(as_of)
         return PastForecasts((), 0, 0)
 
-    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
+    async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
         assert self.scored_at[-1] == as_of
         return {HOUR_S: None, QUARTER_S: None}
 
-    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
+    async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         self.asked_accuracy_at = as_of
         return LiveScores()
 
@@ -78,11 +85,11 @@ class InProcessModeller:
             else forecast_past_days(self._store, as_of, market, model_identity(market), recent=False)
         )
 
-    async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        return scores(self._store, as_of, market, model_identity(market))
+    async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
+        return backtest_scores(self._store, as_of, market, model_identity(market))
 
-    async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        return accuracy(self._store, as_of, market, model_identity(market))
+    async def live_scores(self, market: Market, as_of: int) -> LiveScores:
+        return live_scores(self._store, as_of, market, model_identity(market))
 
 
 @dataclass
@@ -135,7 +142,7 @@ def plain_runs(made_at: int, zone: Zone = "ee") -> Runs:
 def scenarios_with(run: Run) -> Scenarios:
     """Return the price paths of a run of hours without known past prices."""
     return scenarios_of(
-        run, PriceSeries.of("ee", HOUR_S, {}), IssuedHours.none(delivery_day(run.start_ts)), ESTONIA.limits
+        run, PriceSeries.of("ee", HOUR_S, {}), ReplayedForecasts.empty(delivery_day(run.start_ts)), ESTONIA.limits
     )
 
 

@@ -18,7 +18,7 @@ from tunnihind.market import (
     hourly_prices,
     publication_time,
 )
-from tunnihind.settling.settling import Outcome, PriceAnswer, Settling
+from tunnihind.settling.settling import PriceAnswer, PriceSettler, SettlingOutcome
 from tunnihind.sources.base import DaySheet, Quote, day_sheets, days
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -49,21 +49,21 @@ class SettlingTrial:
         self.sources = sources
         self.held_news: list[tuple[str, str]] = []
         self._says: dict[str, Lie | None] = {}
-        self._settling = self._start()
+        self._settler = self._start()
         if known is None or known:
             self._says = dict.fromkeys(known or sources, right)
             self._ask()
             self.now = local(f"{today} 13:40")
 
-    def _start(self) -> Settling:
-        return Settling(self.store, ESTONIA, self.sources, lambda *case: self.held_news.append(case))
+    def _start(self) -> PriceSettler:
+        return PriceSettler(self.store, ESTONIA, self.sources, lambda *case: self.held_news.append(case))
 
     def restart(self, *sources: str) -> None:
         """Continue with another server, with other sources if they are given."""
         self.sources = sources or self.sources
-        self._settling = self._start()
+        self._settler = self._start()
 
-    def until(self, at: int, **says: Lie | None) -> list[Outcome]:
+    def until(self, at: int, **says: Lie | None) -> list[SettlingOutcome]:
         """Move time to an instant. From then on, the named sources give other answers; None means no answer.
 
         Return the outcomes of all answers.
@@ -79,7 +79,7 @@ class SettlingTrial:
 
     def shows(self, day: date, zone: Zone = "ee") -> str:
         """Return "right", "wrong" or "none" for a day's settled hours."""
-        settled = self.store.prices.read_archive().everything().of(zone).between(day_start(day), day_end(day))
+        settled = self.store.prices.read_archive().newest_versions().of(zone).between(day_start(day), day_end(day))
         truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
         if not settled:
             return "none"
@@ -88,19 +88,19 @@ class SettlingTrial:
 
     def held(self) -> list[Witness]:
         """Return the prices that are held back."""
-        return self.store.witnesses.held()
+        return self.store.witnesses.held_back()
 
-    def _ask(self) -> list[Outcome]:
+    def _ask(self) -> list[SettlingOutcome]:
         answers = [
             PriceAnswer(source, self._sheets(source, lie))
             for source in self.sources
             if (lie := self._says.get(source)) is not None
         ]
-        return [self._settling.keep(answers, self.now)] if answers else []
+        return [self._settler.settle(answers, self.now)] if answers else []
 
     def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
         today = delivery_day(self.now)
-        first, last = self._settling.window(today - timedelta(days=2), today + timedelta(days=1))
+        first, last = self._settler.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
         out = [day for day in days(first, last) if publication_time(day) <= self.now]
         said = lie(self.truth)
         return [

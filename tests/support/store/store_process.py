@@ -15,7 +15,7 @@ from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import whole_day
 from tunnihind.errors import StoreError
 from tunnihind.market import HOUR_S, day_end, day_start
-from tunnihind.store.prices import Added
+from tunnihind.store.prices import AddedCounts
 from tunnihind.store.store import Store
 
 FIRST = date(2024, 1, 1)
@@ -26,7 +26,7 @@ def day(number: int) -> date:
     return FIRST + timedelta(days=number)
 
 
-def add_day(store: Store, number: int, source: str = "worker") -> Added:
+def add_day(store: Store, number: int, source: str = "worker") -> AddedCounts:
     return store.prices.add(whole_day(day(number)), source=source, seen_ts=day_end(day(number)))
 
 
@@ -43,7 +43,7 @@ def open_new(url: str) -> None:
 def add_days(url: str, days: str) -> None:
     """Add a number of delivery days, one after another, and report the sum of the outcomes."""
     with Store(url) as store:
-        added = sum((add_day(store, number) for number in range(int(days))), Added())
+        added = sum((add_day(store, number) for number in range(int(days))), AddedCounts())
         say(f"{added.new} {added.corrected} {added.unchanged}")
 
 
@@ -71,10 +71,10 @@ def die_adding_runs(url: str, hours: str) -> None:
     """Report a number of stored forecasts. Then be killed between the next run of hours and its run of quarters."""
     store = Store(url)
     for number in range(int(hours)):
-        store.runs.add_pair(plain_runs(day_start(FIRST) + number * HOUR_S))
+        store.runs.add_all(plain_runs(day_start(FIRST) + number * HOUR_S))
         say(number)
     _be_killed_after("INSERT INTO runs", store)
-    store.runs.add_pair(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
+    store.runs.add_all(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
 
 
 def fill_disk(url: str, megabytes: str) -> None:
@@ -88,7 +88,7 @@ def fill_disk(url: str, megabytes: str) -> None:
                 stored += 1
         except StoreError as error:
             say(error)
-        say(len(store.prices.read_archive().everything().of("ee")))
+        say(len(store.prices.read_archive().newest_versions().of("ee")))
         say(stored * 24)
 
 
@@ -99,7 +99,7 @@ def read_and_write(url: str) -> None:
     for read_only in (True, False):
         try:
             with Store(url, read_only=read_only) as store:
-                say(len(store.prices.read_archive().everything().of("ee")))
+                say(len(store.prices.read_archive().newest_versions().of("ee")))
                 add_day(store, 99)
         except StoreError as error:
             say(error)

@@ -14,7 +14,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, SeriesKey, Zone, day_end, day_start, hours_of
 from tunnihind.sources.base import days
-from tunnihind.store.prices import Added, Price
+from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -76,7 +76,7 @@ def emptied(store: Store) -> Store:
     return store
 
 
-def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "test") -> Added:
+def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "test") -> AddedCounts:
     """Store quotes as settled prices of quarters or hours."""
     rows = []
     for zone, prices in quotes.items():
@@ -87,7 +87,7 @@ def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "t
 
 def hourly(store: Store, zone: Zone = "ee") -> dict[int, float]:
     """Return the settled hours of a zone in the form that the API serves."""
-    return dict(store.prices.read_archive().everything().of(zone))
+    return dict(store.prices.read_archive().newest_versions().of(zone))
 
 
 def unsettled_days(store: Store, first: date, last: date) -> list[date]:

@@ -68,7 +68,7 @@ class ScriptedWeather:
         self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
         self.back_fill = BackFillPace(by="month")
         self.covariate = f"wind_speed_100m@{point}"
-        self.names = (self.covariate,)
+        self.names: Sequence[str] = (self.covariate,)
         self.asked_at: list[int] = []
         self.errors: deque[Exception] = deque()
         self.is_down: Exception | None = None

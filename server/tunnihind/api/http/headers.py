@@ -25,7 +25,8 @@ _API_FIELDS: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""Additional header fields of the API's answers and of pages. The pages' files and the 404 page lack these fields."""
+"""Additional header fields of the API's answers and of pages. Redirects, the pages' files and the 404 page lack
+these fields."""
 
 DENY_ALL_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of the API's answers and of SVG pictures."""
@@ -75,8 +76,8 @@ the first of them is chosen."""
 _CODING_ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY_WEIGHT: Final = 0.0005
-"""The weight of `identity` if a client names neither `identity` nor `*`. RFC 9110 allows no lower weight except 0, so
-each coding that the client accepts by name is preferred."""
+"""The weight of `identity` if a client names neither `identity` nor `*`. In RFC 9110, the lowest weight above 0 is
+0.001, so each coding that the client accepts by name is preferred."""
 
 
 def accepted_coding(request: web.Request) -> Coding:

@@ -43,7 +43,7 @@ class Problems:
     def answer(
         self, status: int, detail: str | None = None, *, fields: Mapping[str, str] | None = None
     ) -> web.Response:
-        """Return the answer for a problem, as in `describe`. `fields` are additional header fields."""
+        """Return an answer with the problem that `describe` returns. `fields` are additional header fields."""
         return problem_answer(self.describe(status, detail), fields=fields)
 
 

@@ -43,7 +43,10 @@ class PreparedAnswer:
         return cls(status, fields, body, _message(status, fields, body))
 
     def response(self, request: web.Request) -> web.StreamResponse:
-        """Return a response to `request`: the serialised message, if `request` can take it."""
+        """Return a response to `request`.
+
+        The response sends `message`, unless `message` is None or `request` can't take it.
+        """
         if self.message is not None and _takes_message(request):
             return _MessageResponse(self, self.message)
         return self.plain_response()

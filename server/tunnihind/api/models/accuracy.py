@@ -12,7 +12,7 @@ def _error_field(description: str, example: float) -> Meta:
 
 
 def _share_field(description: str, example: float) -> Meta:
-    return Meta(description=f"{description}, a fraction. Null without hours to score.", examples=[example])
+    return Meta(description=f"{description}. Null without hours to score.", examples=[example])
 
 
 class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
@@ -21,10 +21,16 @@ class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
     n: Annotated[int, Meta(description="Hours scored.", examples=[720], ge=0)]
     mae: Annotated[float | None, _error_field("Mean absolute error of p50", 31.4)]
     baseline_mae: Annotated[float | None, _error_field("MAE of the price one week earlier", 52.3)]
-    skill: Annotated[float | None, _share_field("1 - mae/baselineMae", 0.3996)]
-    coverage80: Annotated[float | None, _share_field("Hours whose price lay between p10 and p90; 0.8 is right", 0.802)]
-    below10: Annotated[float | None, _share_field("Hours whose price lay below p10; 0.1 is right", 0.096)]
-    above90: Annotated[float | None, _share_field("Hours whose price lay above p90; 0.1 is right", 0.102)]
+    skill: Annotated[float | None, _share_field("1 - mae/baselineMae, a fraction", 0.3996)]
+    coverage80: Annotated[
+        float | None, _share_field("Hours whose price lay between p10 and p90, as a fraction; 0.8 is right", 0.802)
+    ]
+    below10: Annotated[
+        float | None, _share_field("Hours whose price lay below p10, as a fraction; 0.1 is right", 0.096)
+    ]
+    above90: Annotated[
+        float | None, _share_field("Hours whose price lay above p90, as a fraction; 0.1 is right", 0.102)
+    ]
     pinball: Annotated[float | None, _error_field("Mean pinball loss of p10, p50 and p90", 10.4)]
     winkler80: Annotated[float | None, _error_field("Mean Winkler score of the interval from p10 to p90", 154.3)]
     width: Annotated[float | None, _error_field("Mean width of the interval from p10 to p90", 101.7)]
@@ -59,12 +65,19 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
     """
 
     hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]
-    n: Annotated[int, Meta(description="Plans scored: days, or weeks of seven days.", examples=[30], ge=0)]
+    n: Annotated[
+        int,
+        Meta(
+            description="Number of plans scored. Each plan covers one delivery day, or in `week` seven delivery days.",
+            examples=[30],
+            ge=0,
+        ),
+    ]
     share: Annotated[
         float | None,
         Meta(
             description="Saving of plans by p50 as a fraction of the ideal saving. 1 is perfect. 0 is no better than "
-            "any hours. Null if nothing could be saved.",
+            "hours chosen at random. Null if nothing could be saved.",
             examples=[0.8385],
         ),
     ]
@@ -92,7 +105,8 @@ class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
         float | None,
         Meta(
             description="Saving of a 3 kW boiler in 365 such days, EUR without VAT. The boiler runs in the 3 cheapest "
-            "hours of each day by p50. Its cost is compared with the day's mean price. Null without plans to score.",
+            "hours of each day by p50. The cost is compared with the cost at the day's mean price. Null without plans "
+            "to score.",
             examples=[152.6],
         ),
     ]

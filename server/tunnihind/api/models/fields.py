@@ -16,7 +16,10 @@ def iso_time_field(description: str, example: int = HOUR_EXAMPLE) -> Meta:
 
 
 def start_field(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field that contains the start of a period. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
+    """Describe a field that contains the start of a period in unix seconds.
+
+    The example is `later_s` seconds after `HOUR_EXAMPLE`.
+    """
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 
@@ -38,7 +41,7 @@ def uri_field(description: str, example: str = "https://tunnihind.example") -> M
 ServedZoneCode = Annotated[
     str,
     Meta(
-        description="Bidding zone covered.",
+        description="Bidding zone.",
         examples=["$code"],
         extra_json_schema={"const": "$code", "enum": ["$code"]},
     ),
@@ -79,7 +82,7 @@ MadeAt = Annotated[
 LastRefresh = Annotated[
     int | None,
     Meta(
-        description="When the data pipeline last ingested, unix seconds UTC. Null before its first time.",
+        description="When the pipeline last processed prices from a source, unix seconds UTC. Null at first.",
         examples=[HOUR_EXAMPLE + 240],
     ),
 ]
@@ -91,4 +94,4 @@ FreeUntil = Annotated[
         examples=[HOUR_EXAMPLE + 60 * HOUR_S],
     ),
 ]
-Gated = Annotated[bool, Meta(description="True when the model holds forecast hours past `freeUntil`.", examples=[True])]
+Gated = Annotated[bool, Meta(description="True if the model's forecast goes past `freeUntil`.", examples=[True])]

@@ -77,8 +77,7 @@ class Backtest(Struct, frozen=True, rename="camel", kw_only=True):
     horizon_h: Annotated[
         int,
         Meta(
-            description="Forecast horizon at which the numbers were measured, in hours ahead: the hours after the "
-            "newest settled one.",
+            description="Scored horizon, in hours after the newest settled hour.",
             examples=[24],
         ),
     ]
@@ -109,13 +108,13 @@ class ForecastResponse(_CommonFields, frozen=True, rename="camel", kw_only=True)
     docs: DocsUrl
     day_ahead: Annotated[
         list[DayAheadHour],
-        Meta(description="Settled day-ahead prices from the current hour forward, ascending by `ts`."),
+        Meta(description="Settled day-ahead prices from the current hour on, ascending by `ts`."),
     ]
     forecast: Annotated[
         list[ForecastHour],
         Meta(
-            description="Model forecast for strictly-future hours up to `freeUntil`, ascending by `ts`. Overlaps the "
-            "settled tail of `dayAhead`, whose price is then authoritative."
+            description="Forecast of future hours up to `freeUntil`, ascending by `ts`. If an hour is in `dayAhead` "
+            "too, the settled price counts."
         ),
     ]
 
@@ -161,16 +160,16 @@ class QuartersResponse(_CommonFields, frozen=True, rename="camel", kw_only=True)
     day_ahead: Annotated[
         list[DayAheadQuarter],
         Meta(
-            description="Settled day-ahead prices from the current quarter forward, ascending by `ts`. With `days`, "
-            "the settled quarters of that many past days come first."
+            description="Settled day-ahead prices from the current quarter on, ascending by `ts`. With `days`, the "
+            "settled prices of that many past days come first."
         ),
     ]
     forecast: Annotated[
         list[ForecastQuarter],
         Meta(
-            description="Model forecast for strictly-future quarters, to the end of the public window, ascending by "
-            "`ts`. With `days`, past quarters and the current quarter come first. Each has the newest forecast made "
-            "before it, exactly as issued. If only the hour was forecast, its four quarters have that forecast."
+            description="Forecast of future quarters to the end of the public window, ascending by `ts`. With `days`, "
+            "past quarters and the current quarter come first. Each has the newest forecast made before the quarter, "
+            "exactly as issued. If only the hour was forecast, its four quarters have that forecast."
         ),
     ]
 
@@ -204,8 +203,8 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     actuals: Annotated[
         list[SeriesActual],
         Meta(
-            description="Hourly settled prices over the requested history window, plus settled future hours, ascending "
-            "by `ts`."
+            description="Settled hourly prices of the requested past days, of the current hour and of later hours, "
+            "ascending by `ts`."
         ),
     ]
     forecast: Annotated[
@@ -239,7 +238,7 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class ScenariosResponse(_CommonFields, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current hour forward, and equally likely price paths."""
+    """Settled prices from the current hour on, and equally likely price paths."""
 
     docs: DocsUrl
     probability: Annotated[
@@ -249,8 +248,8 @@ class ScenariosResponse(_CommonFields, frozen=True, rename="camel", kw_only=True
     day_ahead: Annotated[
         list[DayAheadHour],
         Meta(
-            description="Settled day-ahead prices from the current hour forward, ascending by `ts`. They are "
-            "authoritative: in a plan they replace the paths' prices for the same hours."
+            description="Settled day-ahead prices from the current hour on, ascending by `ts`. In a plan, a settled "
+            "price replaces the paths' prices of the same hour."
         ),
     ]
     ts: Annotated[

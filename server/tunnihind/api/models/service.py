@@ -32,7 +32,8 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
     zone: ServedZoneCode
     zones: Annotated[list[ZoneAddress], Meta(description="All zones of this server, with their addresses.")]
     vat_rate: Annotated[
-        float, Meta(description="VAT rate in consumer-unit prices, as a fraction.", examples=[0.22], ge=0, lt=1)
+        float,
+        Meta(description="VAT rate in the prices in EUR/kWh, as a fraction.", examples=[0.22], ge=0, lt=1),
     ]
     vat_rate_is_chosen: Annotated[
         bool,
@@ -83,7 +84,7 @@ class Health(Struct, frozen=True, rename="camel", kw_only=True):
     status: Annotated[
         Literal["ok"],
         Meta(
-            description="Always `ok`: a dead process answers nothing.",
+            description="Always `ok`: a dead process doesn't answer.",
             examples=["ok"],
             extra_json_schema={"type": "string", "const": "ok"},
         ),
@@ -116,7 +117,10 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     ]
     refresh_age_s: Annotated[
         int | None,
-        Meta(description="Seconds since the data pipeline last ingested. Null before its first time.", examples=[372]),
+        Meta(
+            description="Seconds since the pipeline last processed prices from a source. Null at first.",
+            examples=[372],
+        ),
     ]
     reasons: Annotated[
         list[str], Meta(description="Missing or stale data, in plain words; empty when ready.", examples=[[]])
@@ -137,7 +141,8 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
     type: Annotated[
         str,
         uri_field(
-            "URI of the kind of problem. It links to its description.", "https://tunnihind.example/docs#problem-503"
+            "URI of the kind of problem. The URI leads to a description of this kind.",
+            "https://tunnihind.example/docs#problem-503",
         ),
     ]
     title: Annotated[str, Meta(description="A short name of the kind of problem.", examples=["Service Unavailable"])]

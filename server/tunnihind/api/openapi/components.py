@@ -1,4 +1,4 @@
-"""The components of the OpenAPI document: header fields, problem answers, schemas and examples."""
+"""Describes the header fields, answers, schemas and examples of the OpenAPI document."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -71,7 +71,7 @@ def problem_references(*statuses: int) -> Document:
 
 
 def response_components(settings: Settings) -> Document:
-    """Describe the answers that several operations share, keyed by HTTP status."""
+    """Describe the answer 304 and the problem answers, keyed by HTTP status."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified_answer()} | {
         str(status): {
@@ -126,8 +126,8 @@ def header_components() -> Document:
             example="7f9c2ba4e88f827d",
         ),
         VAT_RATE_FIELD: _header_component(
-            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the law changes it within the "
-            "feed, each later rate follows with the instant from which it applies, unix seconds.",
+            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the legal rate changes within "
+            "the feed, each later rate follows with the instant from which it applies, unix seconds.",
             {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
             example="0.22, 0.24;from=1751317200",
         ),
@@ -170,7 +170,7 @@ _SCHEMAS: Final = (
 )
 
 _MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
-"""Maps each field in EUR/kWh to the field with the same price in EUR/MWh."""
+"""Maps a field in EUR/kWh with VAT to the field with the same price in EUR/MWh without VAT."""
 
 
 def schema_components(vat: VatRates) -> Document:
@@ -198,7 +198,7 @@ def _converted_price(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a pri
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Add an example to each answer that has none. The example is made from the examples in the answer's schema."""
+    """If the content of an answer has no example, add an example made from the examples in the content's schema."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():

@@ -35,7 +35,7 @@ def placeholder_values(settings: Settings, translate: Callable[[str], str] = str
 
 
 def vat_text(rate: float) -> str:
-    """Write a VAT rate as a percentage, such as `22%`."""
+    """Write a VAT rate (a fraction) as a percentage, such as `22%`."""
     return f"{rate * 100:.4g}%"
 
 
@@ -46,22 +46,22 @@ Hourly electricity prices of the $adjective ($code) day-ahead zone: settled mark
 forecast with three percentiles. Free, read-only JSON over HTTP, without a key or a registration.
 
 **Units.** `eurMwh`, `p10`, `p50` and `p90` are EUR/MWh excluding VAT. `eurKwh`, `p10Kwh`, `p50Kwh` and `p90Kwh` are \
-EUR/kWh including $vat: the market-unit price / 1000 × $factor, rounded to 4 decimal places. Grid fees \
+EUR/kWh including $vat: the price in EUR/MWh / 1000 × $factor, rounded to 4 decimal places. Network fees \
 and excise are never included.
 
-**Time.** `ts` is an integer count of unix seconds at the top of a UTC hour, or at the start of a quarter of one, \
-`startsAt` the same instant in ISO 8601. $adjective local time is UTC+2 or UTC+3.
+**Time.** `ts` is the start of an hour or of a quarter of an hour, in whole unix seconds. `startsAt` is the same \
+instant in ISO 8601, UTC. $adjective local time is UTC+2 or UTC+3.
 
-**Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80% interval that widens with the \
-horizon. Where a settled price and a forecast both cover an hour, the settled price is authoritative.
+**Percentiles.** p50 is the model's conditional median; p10 and p90 bound an 80% interval, which is usually wider \
+for later days. If an hour has a settled price and a forecast, the settled price counts.
 
-**Public window.** Forecast hours are served up to `freeUntil`, the newest settled hour + 48 h, at most 72 h after \
-`now`. `gated` is true when the model holds more; the operator supplies it on request.
+**Public window.** The forecast is served up to `freeUntil`: the newest settled hour + 48 h, at most 72 h after \
+`now`. `gated` is true if the model has forecast later hours too; the operator supplies these hours on request.
 
-**Polling.** Settled prices move once a day, at about 14:00 $adjective time; the forecast is refreshed hourly. Answers \
-are cached for about 60 seconds, so polling more often than once a minute returns nothing fresher; stay well under 10 \
-requests per second. Send `If-None-Match` with the last `ETag`: a poll with nothing new costs a 304 without a body. \
-Every resource answers HEAD and OPTIONS too, and every answer, errors included, may be read from any origin (CORS).
+**Polling.** New settled prices come once a day, at about 14:00 $adjective time. A new forecast is made every hour. \
+Answers are cached for about 60 seconds, so polling more often than once a minute returns nothing fresher. Stay well \
+under 10 requests per second. Send `If-None-Match` with the last `ETag`: if nothing is new, the answer is 304 without \
+a body. Every resource answers HEAD and OPTIONS too. Pages of any origin may read every answer, errors included (CORS).
 
 **Attribution.** Anyone republishing the data must give this credit: $attribution. All data is informational and \
 unofficial.

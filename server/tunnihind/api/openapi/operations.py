@@ -121,8 +121,9 @@ def price_operations() -> Mapping[str, Document]:
             "getForecast",
             "Prices",
             "Settled prices from now on, and the forecast",
-            "The integration endpoint; its shape is versioned. It takes no query string. `dayAhead` holds settled "
-            "prices from the current hour forward, `forecast` p10/p50/p90 for strictly-future hours up to `freeUntil`.",
+            "For integrations: this format is versioned. The resource takes no query string. `dayAhead` has the "
+            "settled prices from the current hour on, and `forecast` has p10, p50 and p90 of future hours up to "
+            "`freeUntil`.",
             answers=cacheable_answers(answer_content("ForecastResponse")) | problem_references(400, 405, 429, 500, 503),
             parameters=[_KNOWN_TAG_PARAMETER],
         ),
@@ -133,8 +134,8 @@ def price_operations() -> Mapping[str, Document]:
             "The content of `/api/v1/forecast`, by quarters of an hour. The market has traded quarters since "
             "2025-10-01. The mean of an hour's four prices is the hour's price, and the mean of its four medians is "
             "the hour's p50, apart from rounding. If only the price of the hour is known, its quarters have this price "
-            "and are marked `hourly`. With `days`, the settled quarters of that many days come first in `dayAhead`, "
-            "and their forecasts come first in `forecast`. Other parameters are ignored.",
+            "and are marked `hourly`. With `days`, the settled prices of that many past days come first in "
+            "`dayAhead`, and the forecasts of these days come first in `forecast`. Other parameters are ignored.",
             answers=cacheable_answers(answer_content("QuartersResponse")) | problem_references(400, 405, 429, 500, 503),
             parameters=[_DAYS_BEFORE_PARAMETER, _KNOWN_TAG_PARAMETER],
         ),
@@ -143,10 +144,10 @@ def price_operations() -> Mapping[str, Document]:
             "Prices",
             "Twenty equally likely price paths",
             "For planners that handle uncertainty: 20 price paths over the hours of the forecast. The errors of the "
-            "hours are related as in past forecasts. So the costs of a plan on the 20 paths show how certain its cost "
-            "is. Two of an hour's 20 prices lie below p10 and two above p90. The 10th, 50th and 90th percentiles of "
-            "these prices are the percentiles of `/api/v1/forecast`. There are paths of hours only, not of quarters. "
-            "It takes no query string.",
+            "hours are related as in past forecasts. So the costs of a plan on the 20 paths show how certain the "
+            "plan's cost is. Two of an hour's 20 prices lie below p10 and two above p90. The 10th, 50th and 90th "
+            "percentiles of these prices are the percentiles of `/api/v1/forecast`. There are paths of hours only, not "
+            "of quarters. The resource takes no query string.",
             answers=cacheable_answers(answer_content("ScenariosResponse"))
             | problem_references(400, 405, 429, 500, 503),
             parameters=[_KNOWN_TAG_PARAMETER],
@@ -155,7 +156,7 @@ def price_operations() -> Mapping[str, Document]:
             "getSeries",
             "Prices",
             "Price history and a past-to-future forecast series",
-            "The payload behind the dashboard, shaped for its chart and not versioned: integrations should use "
+            "The data of the dashboard's chart. This format is not versioned, so integrations should use "
             "`/api/v1/forecast`.",
             answers=cacheable_answers(answer_content("SeriesResponse")) | problem_references(400, 405, 429, 500, 503),
             parameters=[_DAYS_PARAMETER, _KNOWN_TAG_PARAMETER],
@@ -181,9 +182,10 @@ def price_operations() -> Mapping[str, Document]:
             "Prices",
             "The settled prices of a month",
             "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
-            "this price and are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed "
-            "months may be cached for ever after a week. A correction changes the `ETag`. Unknown parameters are "
-            "refused. Only two of a zone's months are read at a time. Other requests get 503 with `Retry-After`.",
+            "this price and are marked `hourly`. Periods with an unknown price are left out. A complete, confirmed "
+            "month may be cached for ever from a week after its end on. A correction changes the `ETag`. Unknown "
+            "parameters are refused. Only two of a zone's months are read at a time. Other requests get 503 with "
+            "`Retry-After`.",
             answers=cacheable_answers(answer_content("HistoryResponse"))
             | problem_references(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH_PARAMETER, _RESOLUTION_PARAMETER, _KNOWN_TAG_PARAMETER],
@@ -202,9 +204,9 @@ _FEED_OPERATIONS: Final[Mapping[FeedFormat, tuple[str, str, str, Document]]] = {
         "getEvccFeed",
         "Prices for evcc",
         (
-            "A list for a tariff of `type: custom`, EUR/kWh. evcc adds `charges` to a price, and `tax` on both: give "
-            "it `price=market`, margin and fees without VAT as `charges`, and the law's VAT as `tax`. For `feedin` "
-            "give it `price=market`, and as `charges` what the buyer keeps, below zero."
+            "A list for a tariff of `type: custom`, EUR/kWh. evcc adds `charges` to a price, and `tax` to the sum. So "
+            "use `price=market`, enter margin and fees without VAT as `charges`, and the legal VAT rate as `tax`. For "
+            "`feedin`, use `price=market`, and enter what the buyer keeps as `charges`, with a minus sign."
         ),
         {"type": "array", "items": schema_reference("EvccRate")},
     ),
@@ -212,9 +214,9 @@ _FEED_OPERATIONS: Final[Mapping[FeedFormat, tuple[str, str, str, Document]]] = {
         "getEmhassFeed",
         "Prices for EMHASS",
         (
-            "A mapping of times to EUR/kWh for `load_cost_forecast` and `prod_price_forecast`. EMHASS adds nothing: "
-            "take `price=market`. Before you send it, add margin, fees and VAT to the first, and subtract what the "
-            "buyer keeps from the second."
+            "A mapping of times to EUR/kWh for `load_cost_forecast` and `prod_price_forecast`. EMHASS adds nothing, so "
+            "use `price=market`. Before you send the prices to EMHASS, add margin, fees and VAT to the load cost, and "
+            "subtract what the buyer keeps from the production price."
         ),
         {
             "type": "object",
@@ -226,9 +228,9 @@ _FEED_OPERATIONS: Final[Mapping[FeedFormat, tuple[str, str, str, Document]]] = {
         "getOctopusFeed",
         "Prices for Predbat, in Octopus's form",
         (
-            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT, so leave it `price=consumer`. Margin "
-            "and fees with VAT go into `rates_import_override` as `rate_increment`. Give `rates_export_octopus_url` "
-            "`price=market`."
+            "For `rates_import_octopus_url`, cents per kWh. Predbat adds no VAT, so keep `price=consumer`. Margin "
+            "and fees with VAT go into `rates_import_override` as `rate_increment`. For `rates_export_octopus_url`, "
+            "use `price=market`."
         ),
         schema_reference("OctopusRates"),
     ),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, second_day_columns
 from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_price_columns
-from tunnihind.forecast.columns.table import DayRows, Group, Rows
+from tunnihind.forecast.columns.table import ColumnGroup, DayRows, InputRows
 from tunnihind.forecast.columns.weather import anomalies, weather_columns
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
@@ -46,73 +46,74 @@ class WeatherDriver:
 class LeadColumns:
     """The data from which the input rows of all leads are computed.
 
-    `lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later. Without
-    weather drivers, `lag` is always 0. `next_day` maps the name of each next-day driver to an array of shape (delivery
-    days, 24). If `next_day` is empty, `scale` is None. `has_second_day` is true if a next-day driver uses a covariate
-    whose forecasts end with the next day. Otherwise, lead 2 has no columns of next-day drivers.
+    `issue_lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later.
+    Without weather drivers, `issue_lag` is always 0. `next_day` maps the name of each next-day driver to an array of
+    shape (delivery days, 24). If `next_day` is empty, `scale` is None. `has_second_day_columns` is true if a next-day
+    driver uses a covariate whose forecasts end with the next day. Otherwise, lead 2 has no columns of next-day drivers.
     """
 
     grid: DayGrid
     prices: PriceState
     season: Season
-    lag: int
+    issue_lag: int
     weather: Mapping[str, WeatherDriver]
     next_day: Mapping[str, Floats]
     scale: NextDayScale | None
-    has_second_day: bool
+    has_second_day_columns: bool
     _digests: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the data for forecasts issued on the newest settled day (`lag` 0) or on the day before it (`lag` 1).
+    def of(cls, days: KnownDays, issue_lag: int, scale_row: int) -> LeadColumns:
+        """Return the data for forecasts issued on the day before the newest settled day, or later.
 
-        `scale` is computed from the days up to row `scale_row`. If those days are too few, later days are used too.
+        `issue_lag` is 1 for the day before the newest settled day, and 0 for later issues. `scale` is computed from the
+        days up to row `scale_row`. If those days are too few, later days are used too.
         """
         weather = days.drivers.far
-        next_day = days.drivers.near if lag == 0 else {}
+        next_day = days.drivers.near if issue_lag == 0 else {}
         return cls(
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, the rows do not depend on `lag`
+            issue_lag=issue_lag if weather else 0,  # only the columns of weather drivers depend on the issue day
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
-            scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
-            has_second_day=days.drivers.has_next_day_only,
+            scale=NextDayScale.fitted(_drivers_until(next_day, scale_row)) if next_day else None,
+            has_second_day_columns=days.drivers.has_next_day_only,
         )
 
-    def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
+    def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> InputRows:
         """Compute the input rows of the target days in `target` at one lead.
 
-        `issue` holds the issue day of each target day. By default, the issue day is `lead` + `lag` days before the
-        target day.
+        `issue` holds the issue day of each target day. By default, the issue day is `lead` + `issue_lag` days before
+        the target day.
         """
-        issue = target - lead - self.lag if issue is None else issue
-        return Rows.of(
+        issue = target - lead - self.issue_lag if issue is None else issue
+        return InputRows.of(
             self._groups(target, lead, np.maximum(issue, 0)),
             low=self.prices.low[target - lead, None],
             high=self.prices.high[target - lead, None],
-            has_next_day=self._has_next_day(target),
+            has_next_day_drivers=self._has_next_day_drivers(target),
         )
 
-    def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[Group]:
-        yield Group(OWN, own_price_columns(self.prices, target, lead))
-        yield Group(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
+    def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[ColumnGroup]:
+        yield ColumnGroup(OWN, own_price_columns(self.prices, target, lead))
+        yield ColumnGroup(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
         weather = (
             weather_columns(name, driver.values, driver.anomaly, self.season.sun, target, lead, issue)
             for name, driver in self.weather.items()
         )
-        yield Group(WEATHER, {name: values for columns in weather for name, values in columns.items()})
-        if self.scale is not None and self.lag == 0 and lead == 1:
-            yield Group(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
-        elif self.scale is not None and self.lag == 0 and self.has_second_day and lead <= _NEXT_DAY_LEADS:
-            yield Group(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
-        yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
+        yield ColumnGroup(WEATHER, {name: values for columns in weather for name, values in columns.items()})
+        if self.scale is not None and self.issue_lag == 0 and lead == 1:
+            yield ColumnGroup(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
+        elif self.scale is not None and self.issue_lag == 0 and self.has_second_day_columns and lead <= _NEXT_DAY_LEADS:
+            yield ColumnGroup(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
+        yield ColumnGroup(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
-    def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
+    def _has_next_day_drivers(self, target: DayRows) -> NDArray[np.bool_]:
         """For each target day, return whether all next-day drivers are known for that day and for the day before.
 
-        If there are no next-day drivers, return False.
+        If there are no next-day drivers, return False for each day.
         """
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
@@ -122,22 +123,22 @@ class LeadColumns:
         return both
 
     def digest_until(self, row: int) -> str:
-        """Return a digest of the prices and drivers from which the rows up to row `row` are computed."""
+        """Return a digest of the prices and drivers from which the input rows of the days up to `row` are computed."""
         if row not in self._digests:
             self._digests[row] = self._digest_until(row)
         return self._digests[row]
 
     def _digest_until(self, row: int) -> str:
-        issued = max(row - self.lag, 0)  # at lead 1, the issue day is 1 + lag days before the target day
+        issued = max(row - self.issue_lag, 0)  # at lead 1, the issue day is 1 + `issue_lag` days before the target day
         by_name = [
             *((name, values[: row + 1]) for name, values in self.next_day.items()),
             *((name, driver.values[:issued]) for name, driver in self.weather.items()),
-            *self.prices.until(row),
+            *self.prices.arrays_until(row),
         ]
         facts = (
             self.grid.first,
-            self.lag,
-            self.has_second_day,
+            self.issue_lag,
+            self.has_second_day_columns,
             self.scale,
             [(name, one.dtype.str, one.shape) for name, one in by_name],
         )
@@ -147,7 +148,7 @@ class LeadColumns:
         return digest.hexdigest()
 
 
-def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
+def _drivers_until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
     """Return the drivers' values up to row `row`.
 
     If fewer than `MIN_ISSUE_DAYS` rows lie between the first row with all values and `row`, later rows are added.

@@ -58,23 +58,23 @@ class NextDayScale:
         """
         centre = {name: float(np.nanmean(values)) for name, values in drivers.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in drivers.items()}
-        standard = cls(centre, spread).standard(drivers)
-        index, axis = _weighted(standard, _TIGHTNESS), _curve_axis(standard)
+        standard = cls(centre, spread).standardised(drivers)
+        index, axis = _weighted_sum(standard, _TIGHTNESS), _curve_axis(standard)
         known = np.isfinite(index).all(axis=1)
         return cls(
             centre,
             spread,
-            _cuts(index, (0.2, 0.5, 0.8, 0.9)),
-            _cuts(index[known].mean(axis=1), (0.2, 0.8)),
-            _cuts(axis, (0.1, 0.5, 0.9)),
+            _thresholds(index, (0.2, 0.5, 0.8, 0.9)),
+            _thresholds(index[known].mean(axis=1), (0.2, 0.8)),
+            _thresholds(axis, (0.1, 0.5, 0.9)),
         )
 
-    def standard(self, drivers: Mapping[str, Floats]) -> dict[str, Floats]:
+    def standardised(self, drivers: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the drivers, standardised with their means and standard deviations."""
         return {name: (drivers[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
-def _next_day_name(driver: str) -> str:
+def _next_day_column_name(driver: str) -> str:
     """Return the name of the column with a driver's hourly values at lead 1.
 
     The names of the driver's other columns at lead 1 begin with this name.
@@ -85,38 +85,40 @@ def _next_day_name(driver: str) -> str:
 def next_day_columns(
     scale: NextDayScale, drivers: Mapping[str, Floats], prices: PriceState, target: DayRows
 ) -> Columns:
-    """Return the columns of lead 1: linear columns, hinges, squares, products of two drivers, and supply curves.
+    """Return the columns of next-day drivers at lead 1.
 
-    Missing values are 0. Only prices of days before the target day are used.
+    There are linear columns, hinges, squares, products of two drivers, and supply curves. Missing values are 0. Only
+    prices of days before the target day are used.
     """
-    z = scale.standard(drivers)
+    z = scale.standardised(drivers)
     columns: Columns = {}
     for name in sorted(z):
-        columns |= _linear(_next_day_name(name), z[name], target)
-    index, axis = _weighted(z, _TIGHTNESS), _curve_axis(z)
+        columns |= _linear_columns(_next_day_column_name(name), z[name], target)
+    index, axis = _weighted_sum(z, _TIGHTNESS), _curve_axis(z)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
     columns |= {f"{HINGE}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
     columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
     columns |= {f"curve_axis_above_{n}": np.maximum(on_axis - cut, 0) for n, cut in enumerate(scale.axis)}
     there = [name for name in _CURVE_AXIS if name in z]
-    columns |= {f"{_next_day_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
+    columns |= {f"{_next_day_column_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
     columns |= {
-        f"{_next_day_name(one)}_times_{other}": z[one][target] * z[other][target] for one, other in pairwise(there)
+        f"{_next_day_column_name(one)}_times_{other}": z[one][target] * z[other][target]
+        for one, other in pairwise(there)
     }
     columns |= _supply_curves(axis, prices, target)
     return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
 def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return the columns of lead 2, computed from the drivers on the days before the target day.
+    """Return the columns of next-day drivers at lead 2, computed from the drivers on the days before the target day.
 
     For each driver and for the market tightness, there are three columns about the day before the target day: the mean,
     the mean of the evening, and the mean minus the mean of the seven days before that day. Missing values are 0. There
     are no hourly columns, because hourly columns do not improve the forecast at lead 2.
     """
-    z = scale.standard(drivers)
+    z = scale.standardised(drivers)
     columns: Columns = {}
-    for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted(z, _TIGHTNESS))]:
+    for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted_sum(z, _TIGHTNESS))]:
         eve = values[target - 1]
         week = np.mean([values[target - 2 - back].mean(1) for back in range(7)], axis=0)
         columns[f"{name}_day_before"] = eve.mean(1)
@@ -125,7 +127,7 @@ def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], targe
     return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
-def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+def _weighted_sum(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
     """Return the sum of the standardised drivers, weighted by `weights`.
 
     The weights of the existing drivers are scaled so that the largest of these weights is 1.
@@ -137,14 +139,14 @@ def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> F
 
 
 def _curve_axis(standard: Mapping[str, Floats]) -> Floats:
-    return _weighted(standard, _CURVE_AXIS if standard.keys() & _CURVE_AXIS.keys() else _TIGHTNESS)
+    return _weighted_sum(standard, _CURVE_AXIS if standard.keys() & _CURVE_AXIS.keys() else _TIGHTNESS)
 
 
-def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
+def _thresholds(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(cut) for cut in np.nanquantile(values, levels))
 
 
-def _linear(name: str, values: Floats, target: DayRows) -> Columns:
+def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
     """Return the hourly and daily columns of one driver.
 
     The columns hold the driver's values, their changes since the day before, and their differences from the mean of the
@@ -170,7 +172,8 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
     gives the mean price of the hours of the last 60 days, with more weight for hours with a similar value of `axis`.
     The hourly columns hold this price minus the clock hour's mean price of the last week. The supply curve `CURVE` also
     has a column of daily means. The method is Nadaraya-Watson regression: the weight of a past hour falls with its
-    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential).
+    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential). The clock hour's mean price of
+    the last week also counts, with the weight `_CURVE_PRIOR`.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -178,15 +181,16 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
         seen = np.isfinite(axis[past])
         if np.isfinite(axis[day]).all() and seen.any():
             base = prices.mean[7][day - 1]
-            curves[row] = _curves_at(axis[day], axis[past], seen, prices.own[past], base) - base[:, None]
+            curves[row] = _curve_prices(axis[day], axis[past], seen, prices.own[past], base) - base[:, None]
     by_name = {name: curves[..., place] for place, name in enumerate(CURVES)}
     return {**by_name, f"{CURVE}_daily": by_name[CURVE].mean(1)}
 
 
-def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
+def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `now` and `base` have shape (24,). `axis`, `seen` and `y` have shape (days, 24).
+    `now` (24,) holds the target day's values on the axis, and `axis` (days, 24) the past days' values, which are known
+    where `seen` is true. `y` (days, 24) holds the past prices, and `base` (24,) the mean prices of the last week.
     """
     # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)

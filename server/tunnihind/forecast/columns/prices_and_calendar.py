@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.season import Season
 WEEK_MEAN: Final = "price_mean_7d"
 """The name of the column with each hour's mean price over the last week.
 
-If few days are known, this mean price is mixed into the forecast.
+If the model has learnt few days, this mean price is mixed into the forecast.
 """
 
 NEIGHBOUR_PRICE: Final = "_price"

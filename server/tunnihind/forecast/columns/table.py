@@ -17,7 +17,7 @@ type Columns = dict[str, Floats]
 """Columns for n days, by name. Hourly columns have shape (n, 24). Daily columns have shape (n,)."""
 
 
-class Group(NamedTuple):
+class ColumnGroup(NamedTuple):
     """A named group of columns."""
 
     name: str
@@ -41,12 +41,12 @@ class ColumnNames:
         return tuple(name for names in self.groups.values() for name in names)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _positions(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.all)}
 
-    def places(self, names: Iterable[str]) -> list[int]:
+    def positions(self, names: Iterable[str]) -> list[int]:
         """Return the positions of the named columns in `all`. Raises KeyError if a column does not exist."""
-        return [self._places[name] for name in names]
+        return [self._positions[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
         """Return the names of a group's columns. If the group does not exist, return an empty tuple."""
@@ -58,25 +58,27 @@ class ColumnNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class InputRows:
     """The input rows of one lead, one row for each of n target days.
 
-    Each row holds only data that were known when the forecast of the target day was issued. `x` (n, 24, columns) holds
-    the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh scale.
-    `has_next_day` (n,) is true if there are next-day drivers, and if all of them are known for the target day and for
-    the day before.
+    All prices and covariates in a row were known when the forecast of its target day was issued. `x` (n, 24, columns)
+    holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh
+    scale. `has_next_day_drivers` (n,) is true if there are next-day drivers, and if all of them are known for the
+    target day and for the day before.
     """
 
     names: ColumnNames
     x: Floats
     low: Floats
     high: Floats
-    has_next_day: NDArray[np.bool_]
-    _picked_from: tuple[Rows, slice] | None = field(default=None, compare=False, repr=False)
-    _made: dict[object, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
+    has_next_day_drivers: NDArray[np.bool_]
+    _picked_from: tuple[InputRows, slice] | None = field(default=None, compare=False, repr=False)
+    _cached: dict[object, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, groups: Iterable[Group], *, low: Floats, high: Floats, has_next_day: NDArray[np.bool_]) -> Self:
+    def of(
+        cls, groups: Iterable[ColumnGroup], *, low: Floats, high: Floats, has_next_day_drivers: NDArray[np.bool_]
+    ) -> Self:
         """Combine groups of columns into rows. Raises ValueError if two columns have the same name."""
         groups = tuple(groups)
         by_name = [column for group in groups for column in group.columns.items()]
@@ -86,16 +88,16 @@ class Rows:
         )
         if len(set(names.all)) < len(names.all):
             raise ValueError("two columns have the same name")
-        hourly = (values if values.ndim > 1 else _all_hours(values) for _, values in by_name)
-        return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
+        hourly = (values if values.ndim > 1 else _as_hourly(values) for _, values in by_name)
+        return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day_drivers)
 
-    def pick(self, days: slice) -> Rows:
+    def pick(self, days: slice) -> InputRows:
         """Return the rows in the slice `days`."""
-        some = self.x[days], self.low[days], self.high[days], self.has_next_day[days]
-        return Rows(self.names, *some, _picked_from=(self, days))
+        some = self.x[days], self.low[days], self.high[days], self.has_next_day_drivers[days]
+        return InputRows(self.names, *some, _picked_from=(self, days))
 
-    def of_each_day[**Given, Number: np.generic](
-        self, make: Callable[Concatenate[Rows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
+    def cached_day_values[**Given, Number: np.generic](
+        self, make: Callable[Concatenate[InputRows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
     ) -> NDArray[Number]:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
@@ -104,22 +106,22 @@ class Rows:
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
-            return whole.of_each_day(make, *given, **named)[days]
+            return whole.cached_day_values(make, *given, **named)[days]
         key = make, given, tuple(named.items())
-        if key not in self._made:
-            self._made[key] = make(self, *given, **named)
-        return self._made[key]
+        if key not in self._cached:
+            self._cached[key] = make(self, *given, **named)
+        return self._cached[key]
 
     def hourly(self, name: str) -> Floats:
         """Return the hourly values of one column, shape (n, 24)."""
-        column: Floats = self.x[..., self.names.places([name])[0]]
+        column: Floats = self.x[..., self.names.positions([name])[0]]
         return column
 
     def daily(self, names: Iterable[str]) -> Floats:
         """Return the values of the named daily columns, shape (n, number of names)."""
-        values: Floats = self.x[:, 0, self.names.places(names)]
+        values: Floats = self.x[:, 0, self.names.positions(names)]
         return values
 
 
-def _all_hours(daily: Floats) -> Floats:
+def _as_hourly(daily: Floats) -> Floats:
     return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

@@ -1,4 +1,4 @@
-"""Computes columns from weather drivers. Each row uses the weather forecast known when the price forecast was issued.
+"""Computes columns from weather drivers, using the weather forecasts known when each price forecast was issued.
 
 `target` and `issue` hold the rows of n target days and of their issue days in a `DayGrid`, each of shape (n,).
 """
@@ -50,7 +50,8 @@ def weather_columns(
     difference, the anomalies of the hour before and of the hour after, and `values` times `sun`, or 0 at night. The
     daily columns hold the mean anomalies of the target day, of the day before, of day j, of the days between day j and
     the target day, and of the seven days up to day j. One more daily column holds the mean anomaly of the target day
-    minus the mean of these seven days.
+    minus the mean of these seven days. Days from j on that lie before the issue day's vintage are replaced by its first
+    day.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -93,7 +94,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """For each day in `day`, return its newest anomalies known on the issue day in `issue`, shape (n, 24)."""
+    """For each day in `day`, return its newest anomalies known on the matching day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

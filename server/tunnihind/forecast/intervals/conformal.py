@@ -1,29 +1,30 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
-On the scale asinh(x / 80), the residual of a price y is r = y - m, where m is the model's forecast. The volatility is
-V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with the mean over
-all hours, then with the mean over all leads, and smoothed over the clock hours.
+On the scale asinh(price / 80 EUR/MWh), the residual of a price y is r = y - m, where m is the model's forecast. The
+volatility is V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with
+the mean over all hours, then with the mean over all leads, and smoothed over the clock hours.
 
 On the same scale, p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where q10 and q90 are the 10% and 90% quantiles of
-past r / V. A past error has more weight if it is recent, or if the past forecast was similar to the new one (see
-`likeness`). If few errors are known, the interval is wider. The distances of p10 and p90 from m are then changed so
-that they never shrink as the lead grows (see `widening`). The lower bound of p10 is the 1% quantile of the last 90
-days' prices, or m if m is lower. Finally, `median_error` moves p50 away from m, but not past p10 or p90.
+past r / V, but q10 is at most 0 and q90 at least 0. A past error has more weight if it is recent, if its clock hour is
+near, or if the past forecast was similar to the new one (see `likeness`). If few errors are known, the interval is
+wider. The distances of p10 and p90 from m are then changed so that they never shrink as the lead grows (see
+`nondecreasing_by_lead`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m if m is lower.
+Finally, `median_error` moves p50 away from m, but not past p10 or p90.
 
-The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008).
+The method extends that of `error_quantiles`. The division by V follows normalised conformal prediction (Papadopoulos,
+Gammerman, Vovk 2008).
 """
 
 from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
-from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likeness
-from tunnihind.forecast.intervals.median_error import with_median_error
+from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
+from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, likeness
+from tunnihind.forecast.intervals.median_error import moved_by_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import PriceLimits
@@ -31,7 +32,7 @@ from tunnihind.market import PriceLimits
 _SCALE_EUR_MWH: Final = 80.0
 """Intervals are computed on the scale asinh(price / `_SCALE_EUR_MWH`). The point models use another scale."""
 _HALF_LIFE_DAYS: Final = 180.0
-"""The age, in days, at which an error has half the weight of a new error."""
+"""After this many days, an error has half the weight of a new error."""
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
@@ -43,17 +44,24 @@ _POWER: Final = 0.9
 _SHARED: Final = 0.5
 """The weight of the mean over all hours in the volatility of each hour.
 
-The mean over all leads has the same weight in the volatility of each lead. A mean over more errors varies less.
+The mean over all leads has the same weight in the volatility of each lead. Both means are included because a mean over
+more errors varies less.
 """
 _WIDTH_FACTOR: Final = 1.01
 """Both sides of the interval are multiplied by this factor, because the lower bound of p10 costs some coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
-"""If the errors of only n days are known, and n < `ENOUGH_DAYS`, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n)."""
+"""If the errors of only n days are known, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n).
+
+From `ENOUGH_ERROR_DAYS` days on, widths are not multiplied.
+"""
 _MIN_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""If the errors of fewer than `_MIN_DAYS` days are known, each half width is this number of asinh units."""
+"""The distance of p10 and of p90 from p50 if the errors of fewer than `_MIN_DAYS` days are known.
+
+The distance is on the scale asinh(price / `_SCALE_EUR_MWH`).
+"""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
@@ -63,29 +71,33 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: PriceLim
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
     (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. `actual` and `issued` end
     with the newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50
-    is the model's forecast, moved by `with_median_error`, but not past p10 or p90.
+    is the model's forecast, moved by `moved_by_median_error`, but not past p10 or p90.
     """
-    low, high = half_widths(actual, issued, p50)
-    percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
-    percentiles[1] = np.clip(with_median_error(p50, actual, issued), percentiles[0], percentiles[2])
+    low, high = signed_distances(actual, issued, p50)
+    percentiles = percentiles_from_distances(
+        p50, -nondecreasing_by_lead(-low), nondecreasing_by_lead(high), lowest_likely_price(actual), limits
+    )
+    percentiles[1] = np.clip(moved_by_median_error(p50, actual, issued), percentiles[0], percentiles[2])
     return percentiles
 
 
-def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from p50 on the scale asinh(x / 80), each of shape (leads, 24).
+def signed_distances(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
+    """Return the signed distances of p10 and p90 from p50 on the scale asinh(price / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the model's forecasts of these
-    prices. `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast
-    whose interval is computed.
+    `actual` (days, 24) holds past prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
+    `actual` and `issued` end with the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose
+    interval is computed. All three are in EUR/MWh.
     """
-    days = BANK_DAYS + _VOLATILITY_DAYS
-    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
+    days = CALIBRATION_DAYS + _VOLATILITY_DAYS
+    residual = to_asinh(actual[-days:], _SCALE_EUR_MWH) - to_asinh(issued[:, -days:], _SCALE_EUR_MWH)
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
-    score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
-    past = zip(score[:, -BANK_DAYS:], issued[:, -BANK_DAYS:], p50, strict=True)
-    low, high = np.stack([_outer_scores(*of_lead) for of_lead in past], axis=1)
-    grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
+    score = np.stack(
+        [_scaled_residual(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)]
+    )
+    past = zip(score[:, -CALIBRATION_DAYS:], issued[:, -CALIBRATION_DAYS:], p50, strict=True)
+    low, high = np.stack([_outer_residual_quantiles(*of_lead) for of_lead in past], axis=1)
+    grow = np.where(known_days < ENOUGH_ERROR_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     size = _WIDTH_FACTOR * scale[:, -1] * grow[:, None]
     unknown = (known_days < _MIN_DAYS)[:, None]
     return (
@@ -94,8 +106,8 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     )
 
 
-def lowest_likely(actual: Floats) -> float:
-    """Return the lower bound of p10: the 1% quantile of the last 90 days' prices, EUR/MWh.
+def lowest_likely_price(actual: Floats) -> float:
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This is the lower bound of p10, unless p50 is lower.
 
     `actual` (days, 24) holds the prices up to the newest day that a forecast may use. If no price of the last 90 days
     is known, return minus infinity. Without a lower bound, the errors of expensive hours would make p10 of cheap hours
@@ -105,19 +117,19 @@ def lowest_likely(actual: Floats) -> float:
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
-def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: PriceLimits) -> Floats:
+def percentiles_from_distances(p50: Floats, low: Floats, high: Floats, lowest: float, limits: PriceLimits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
-    `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(x / 80). The percentiles lie
-    within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
+    `low` and `high` are the signed distances of p10 and p90 from p50 on the scale asinh(price / 80). The percentiles
+    lie within `limits` and never cross. The smaller of `lowest` and p50 is the lower bound of p10.
     """
-    centre = to_scale(p50, _SCALE_EUR_MWH)
+    centre = to_asinh(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
     p10, p90 = np.minimum(np.maximum(edges[0], lowest), p50), np.maximum(edges[1], p50)
     return np.clip(np.stack([p10, p50, p90]), limits.floor, limits.cap)
 
 
-def widening(by_lead: Floats) -> Floats:
+def nondecreasing_by_lead(by_lead: Floats) -> Floats:
     """Return `by_lead` (leads, 24), changed as little as possible so that no value decreases as the lead grows.
 
     Each clock hour is fitted alone, with the pool-adjacent-violators algorithm.
@@ -135,18 +147,18 @@ def widening(by_lead: Floats) -> Floats:
     return out
 
 
-def _outer_scores(score: Floats, issued: Floats, p50: Floats) -> Floats:
+def _outer_residual_quantiles(score: Floats, issued: Floats, p50: Floats) -> Floats:
     """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
     `score` (days, 24) holds these residuals, and `issued` (days, 24) the past forecasts. Residuals of forecasts at a
     price level similar to `p50` (24,) have more weight.
     """
-    values, weights = pooled(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    levels, _ = pooled(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    values, weights = pooled_samples(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    levels, _ = pooled_samples(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     return weighted_quantiles(values[0], weights[0] * likeness(levels[0], p50[:, None]), OUTER_LEVELS)
 
 
-def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
+def _scaled_residual(residual: Floats, scale: Floats, lead: int) -> Floats:
     """Return `residual` (days, 24) in units of volatility.
 
     Each day's residuals are divided by the volatility that was known when the day's forecast was issued.
@@ -160,7 +172,7 @@ def _volatility(residual: Floats) -> Floats:
     """Return the volatility V before each day and after the last day, shape (leads, days + 1, 24)."""
     keep = 0.5 ** (1 / _VOLATILITY_HALF_LIFE_DAYS)
     size = np.abs(residual)
-    state = np.array([_first_volatility(one) for one in size])
+    state = np.array([_first_mean_size(one) for one in size])
     out = np.empty((len(residual), residual.shape[1] + 1, CLOCK_HOURS))
     out[:, 0] = state
     for day in range(residual.shape[1]):
@@ -173,6 +185,6 @@ def _volatility(residual: Floats) -> Floats:
     return volatility
 
 
-def _first_volatility(size: Floats) -> Floats:
+def _first_mean_size(size: Floats) -> Floats:
     seen = size[np.isfinite(size)][: CLOCK_HOURS * _START_DAYS]
     return np.full(CLOCK_HOURS, seen.mean() if seen.size else _UNKNOWN)

@@ -1,9 +1,9 @@
 """Computes intervals from a forecaster's own past errors, by lead and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of past errors to p50 plus the 90% quantile of past errors. If few
-errors are known, fixed values are mixed into these quantiles. The method is split conformal prediction with asymmetric
-sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction beyond exchangeability, Annals of
-Statistics 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of past errors to p50 plus the 90% quantile of past errors. Fixed
+values are mixed into these quantiles, and have more weight if fewer errors are known. The method is split conformal
+prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction beyond
+exchangeability, Annals of Statistics 51(2)).
 """
 
 from typing import Final
@@ -32,8 +32,8 @@ _PRIOR_DAYS: Final = 2.0
 _STALE_GROWTH: Final = 1 / 8
 """At leads above 7, interval widths grow in proportion to this power of lead / 7.
 
-For Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the width at
-lead 7.
+Measured with Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the
+width at lead 7.
 """
 
 
@@ -44,10 +44,10 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. A lead
     above 7 occurs only if no price of today or later is known.
     """
-    values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    values, weights = pooled_samples(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
     trust = known_days / (known_days + _PRIOR_DAYS)
-    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior()
+    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior_offsets()
     widening = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
     widening[0, :LEADS] = np.minimum.accumulate(np.minimum(lower, 0.0), axis=0)
     widening[1, :LEADS] = np.maximum.accumulate(np.maximum(upper, 0.0), axis=0)
@@ -67,13 +67,13 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
     return quantiles
 
 
-def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
+def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
     """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
     Both arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last. Unknown
-    errors (NaN) get weight 0. The weight of an error halves with every `half_life_days` days of its age. `hour_weights`
-    has an odd number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day
-    count as neighbours.
+    errors (NaN) get weight 0. The weight of an error halves every `half_life_days` days. `hour_weights` has an odd
+    number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day count as
+    neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2
@@ -85,7 +85,7 @@ def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: floa
     return np.where(known, values, 0.0), np.where(known, weights, 0.0)
 
 
-def _prior() -> Floats:
+def _prior_offsets() -> Floats:
     growth = 1 + _PRIOR_GROWTH * np.arange(LEADS)
     prior: Floats = _PRIOR_EUR_MWH[:, None, None] * growth[:, None]
     return prior

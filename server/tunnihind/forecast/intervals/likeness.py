@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh
 
-BANK_DAYS: Final = 365
+CALIBRATION_DAYS: Final = 365
 """The quantiles and the medians of errors cover this many past days: a whole year, so that each season counts once."""
-ENOUGH_DAYS: Final = 60
+ENOUGH_ERROR_DAYS: Final = 60
 """If the errors of fewer days are known, intervals are widened, and p50 is not moved."""
 
 _SCALE_EUR_MWH: Final = 30.0
@@ -32,6 +32,6 @@ def likeness(past: Floats, now: Floats) -> Floats:
     `past` holds the forecasts to which the past errors belong, and `now` holds the new forecasts, in EUR/MWh. The
     result has the shape to which numpy broadcasts `past` and `now`.
     """
-    distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / _WIDTH
+    distance = (to_asinh(past, _SCALE_EUR_MWH) - to_asinh(now, _SCALE_EUR_MWH)) / _WIDTH
     weight: Floats = _LEAST + np.exp(-0.5 * distance**2)
     return weight

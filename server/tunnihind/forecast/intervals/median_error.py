@@ -14,49 +14,52 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, likeness
+from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, likeness
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 
 _HALF_LIFE_DAYS: Final = 75.0
-"""The age, in days, at which an error has half the weight of a new error.
+"""After this many days, an error has half the weight of a new error.
 
 This half-life is shorter than the half-life in `conformal`, because the median error changes faster than the size of
 errors.
 """
 
 
-def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
+def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return `p50` (leads, 24), moved by the median error of past forecasts at a similar price level.
 
     On the asinh scale, let a be the median of the past errors of a lead, weighted by `likeness`, and let b be their
     median without these weights. The move is a - b, limited to the range between 0 and a. In both medians, recent
-    errors have more weight. If the errors of fewer than 24 * `ENOUGH_DAYS` hours are known for a lead, its p50 is not
-    moved.
+    errors have more weight. If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours are known for a lead, its p50 is
+    not moved.
 
     `actual` (days, 24) holds the prices of past days. `issued` (leads, days, 24) holds the model's forecasts of these
     prices. All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
     """
-    moved = to_scale(p50)
-    past = issued[:, -BANK_DAYS:]
-    errors = to_scale(actual[-BANK_DAYS:]) - to_scale(past)
+    moved = to_asinh(p50)
+    past = issued[:, -CALIBRATION_DAYS:]
+    errors = to_asinh(actual[-CALIBRATION_DAYS:]) - to_asinh(past)
     days, hours = errors.shape[1:]
     recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), hours)
     for lead, flat in enumerate(errors.reshape(len(errors), -1)):
         known = np.flatnonzero(np.isfinite(flat))
-        if len(known) < ENOUGH_DAYS * hours:
+        if len(known) < ENOUGH_ERROR_DAYS * hours:
             continue
         order = known[np.argsort(flat[known])]
         like = likeness(past[lead].ravel()[order], p50[lead][:, None])
-        local, overall = (flat[order[_middle(one)]] for one in (recency[order] * like, recency[None, order]))
+        local, overall = (
+            flat[order[_weighted_median_position(one)]] for one in (recency[order] * like, recency[None, order])
+        )
         moved[lead] += np.clip(local - overall, np.minimum(local, 0), np.maximum(local, 0))
     return to_eur(moved)
 
 
-def _middle(weights: Floats) -> NDArray[np.intp]:
+def _weighted_median_position(weights: Floats) -> NDArray[np.intp]:
     """Return the position of the weighted median in each row of `weights` (rows, samples), shape (rows,).
 
-    The samples must be sorted, so this function is seven times as fast as `weighted_quantiles`.
+    The weights must be in the order of the sorted samples. Without sorting, this function is seven times as fast as
+    `weighted_quantiles`.
     """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)

@@ -41,11 +41,11 @@ def day_class(day: date, country: str) -> DayClass:
 
 def clock_hours(day: date) -> tuple[int, ...]:
     """Return the Central European clock hour, 0 to 23, of each hour of a delivery day."""
-    return _clock_hours(len(hours_of(day)))
+    return _clock_hours_of_length(len(hours_of(day)))
 
 
 @lru_cache(maxsize=3)
-def _clock_hours(length: int) -> tuple[int, ...]:
+def _clock_hours_of_length(length: int) -> tuple[int, ...]:
     times = [1] * CLOCK_HOURS
     times[CHANGE_HOUR] += length - CLOCK_HOURS
     return tuple(hour for hour in range(CLOCK_HOURS) for _ in range(times[hour]))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity
-from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_model_units, parse_quantity
+from tunnihind.forecast.known_days.vintages import Floats32
 
 MIN_ISSUE_DAYS: Final = 45
 """A covariate is used only if it is known on at least this many issue days."""
@@ -27,7 +27,7 @@ _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""The number of days over which `usual_hours` computes its means."""
+"""The number of days over which `usual_values` computes its means."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -48,16 +48,16 @@ class Drivers:
 
 
 def make_drivers(
-    far: Iterable[Mapping[str, Singles]], near: Mapping[str, Singles], today: int, fit_row: int
+    far: Iterable[Mapping[str, Floats32]], near: Mapping[str, Floats32], today: int, fit_row: int
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields one group of `by_part` at a time. `today` is the row of the day on which the forecast
-    is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few, later
-    days are used too. Callers change `fit_row` only once per era, because a change alters the drivers' values on past
-    days.
+    To save memory, `far` yields one group of `names_by_part` at a time. `today` is the row of the day on which the
+    forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few,
+    later days are used too. Callers change `fit_row` only once per era, because a change alters the drivers' values on
+    past days.
     """
-    next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
+    next_day = {part.key: part for part in _parts(_without_replaced_weather(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
     of_week: dict[tuple[str, str], _Part] = {}
@@ -66,30 +66,30 @@ def make_drivers(
         week = {part.key: part for part in sorted(of_region, key=lambda part: _KINDS.index(part.key[1]))}
         name, driver = _far_driver([*week.values()], next_day, fit_row)
         far_drivers[name] = driver
-        of_week |= _next_day_of(week, next_day, today + 1, fit_row)
+        of_week |= _baltic_next_day_parts(week, next_day, today + 1, fit_row)
     near_drivers = _near_drivers(of_week | live_next_day)
     return Drivers(
         far={name: values for name, (_, values) in far_drivers.items()},
         near={name: values for name, (_, values) in near_drivers.items()},
-        members=_members(far_drivers, near_drivers),
+        members=_members_by_driver(far_drivers, near_drivers),
         has_next_day_only=bool(live_next_day),
     )
 
 
-def by_part(names: Iterable[str]) -> Iterator[list[str]]:
+def names_by_part(names: Iterable[str]) -> Iterator[list[str]]:
     """Yield groups of covariate names, one group for each region and kind (load, wind or solar).
 
     Covariates whose names the model doesn't know are left out.
     """
     regions: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
-        if (meaning := quantity(name)) is not None:
+        if (meaning := parse_quantity(name)) is not None:
             regions.setdefault(meaning.region, {}).setdefault(meaning.kind, []).append(name)
     for kinds in regions.values():
         yield from kinds.values()
 
 
-def _next_day_of(
+def _baltic_next_day_parts(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
     """Return the next day's Baltic load, wind power and solar power in GW, from the forecasts in `week`.
@@ -99,13 +99,13 @@ def _next_day_of(
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
         if key[0] == "baltic":
-            values = by_delivery_day(_gigawatts(part, measured.get(key), fit_row)[:, 2])
+            values = shifted_to_delivery_day(_gigawatts(part, measured.get(key), fit_row)[:, 2])
             if np.isfinite(values[target]).all():
                 parts[key] = _Part(key, values, part.members, is_weather=False)
     return parts
 
 
-def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
+def shifted_to_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
     """Move each next-day forecast from the row of its issue day to the row of its delivery day.
 
     `next_day` has shape (issue days, 24), and the result has shape (issue days + 1, 24).
@@ -113,21 +113,21 @@ def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[N
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
-def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
+def _members_by_driver(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
     members: dict[str, tuple[str, ...]] = {}
     for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
     return members
 
 
-def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
+def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict[str, Floats32]:
     """Return `near` without the weather covariates that forecasts in MW can replace.
 
-    Forecasts in MW are the better input. For example, if a zone's wind power in MW is known in row `target` and on
-    enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the model doesn't know
-    are left out too.
+    Forecasts in MW are a better input than weather forecasts. For example, if a zone's wind power in MW is known in row
+    `target` and on enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the
+    model doesn't know are left out too.
     """
-    meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
+    meanings = {name: meaning for name in near if (meaning := parse_quantity(name)) is not None}
     measured = {
         (meaning.zone, meaning.kind)
         for name, meaning in meanings.items()
@@ -140,7 +140,7 @@ def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
     }
 
 
-def _is_usable(values: Singles) -> bool:
+def _is_usable(values: Floats32) -> bool:
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
@@ -149,7 +149,7 @@ def _is_usable(values: Singles) -> bool:
 class _Part:
     """The load, the wind power or the solar power of one region.
 
-    If `is_weather` is true, `values` are in the weather units of `in_units`. Otherwise, `values` are in GW.
+    If `is_weather` is true, `values` are in the weather units of `in_model_units`. Otherwise, `values` are in GW.
     """
 
     key: tuple[str, str]
@@ -166,23 +166,28 @@ def _members_of(parts: Iterable[_Part]) -> tuple[str, ...]:
     return tuple(member for part in parts for member in part.members)
 
 
-def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
+def _parts(covariates: Mapping[str, Floats32]) -> list[_Part]:
     groups: dict[tuple[str, str], dict[str, Quantity]] = {}
     for name in sorted(covariates):
-        if (meaning := quantity(name)) is not None and _is_usable(covariates[name]):
+        if (meaning := parse_quantity(name)) is not None and _is_usable(covariates[name]):
             groups.setdefault((meaning.region, meaning.kind), {})[name] = meaning
     parts: list[_Part] = []
     for key, meanings in groups.items():
         is_weather = all(meaning.is_weather for meaning in meanings.values())
         # To save memory, the covariates are converted one at a time.
-        members = (_member(key, meanings, name, covariates[name]) for name in meanings)
-        parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
+        members = (_converted_covariate(key, meanings, name, covariates[name]) for name in meanings)
+        parts.append(_Part(key, sum_or_mean(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
-def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW, but keep the units of `in_units` if `meanings` holds only weather covariates."""
-    values = in_units(meanings[name], values)
+def _converted_covariate(
+    key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Floats32
+) -> Floats32:
+    """Return a covariate's values in GW.
+
+    If `meanings` holds only weather covariates, the values are in the units of `in_model_units` instead.
+    """
+    values = in_model_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
         return values
@@ -192,7 +197,7 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
     return _without_typing_errors(values) if key[1] == "load" else values
 
 
-def joined(members: Iterable[Singles], *, total: bool) -> Floats:
+def sum_or_mean(members: Iterable[Floats32], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean up to the
@@ -220,7 +225,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     return whole
 
 
-def _without_typing_errors(load: Singles) -> Singles:
+def _without_typing_errors(load: Floats32) -> Floats32:
     """Clip load forecasts to 55% to 145% of the recent median, because they may contain typing errors."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
@@ -243,8 +248,8 @@ def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], f
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
     gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
-    usual = [usual_hours(values[:, 2])[:, None] for values in gigawatts]
-    return f"residual_{region}", (_members_of(parts), _residual(parts, gigawatts, usual))
+    usual = [usual_values(values[:, 2])[:, None] for values in gigawatts]
+    return f"residual_{region}", (_members_of(parts), _residual_load(parts, gigawatts, usual))
 
 
 def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
@@ -252,8 +257,8 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
     for region in _NEAR_REGIONS:
         there = [parts[region, kind] for kind in _KINDS if (region, kind) in parts]
         if there:
-            gigawatts = [part.values * _nominal(part) for part in there]
-            residual = _residual(there, gigawatts, [usual_hours(one) for one in gigawatts])
+            gigawatts = [part.values * _nominal_gw(part) for part in there]
+            residual = _residual_load(there, gigawatts, [usual_values(one) for one in gigawatts])
             drivers[f"residual_{region}"] = _members_of(there), residual
     for kind in ("wind", "solar"):
         if ("baltic", kind) in parts and sum(region == "baltic" for region, _ in parts) > 1:
@@ -262,7 +267,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
     return drivers
 
 
-def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
+def _residual_load(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
     """Return the residual load, load - wind - solar.
 
     An unknown value of a part is replaced by the part's value in `usual`. If all parts are unknown for an hour, the
@@ -277,7 +282,7 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
     return residual
 
 
-def usual_hours(days: Floats) -> Floats:
+def usual_values(days: Floats) -> Floats:
     """Return the usual value of each clock hour on each day, shape (days, 24).
 
     The usual value is the mean of the known values in the 14 days up to the day. If these days have no known value, the
@@ -297,24 +302,24 @@ def usual_hours(days: Floats) -> Floats:
     return usual
 
 
-def _nominal(part: _Part) -> float:
+def _nominal_gw(part: _Part) -> float:
     return NOMINAL_GW.get(part.key, 1.0) if part.is_weather else 1.0
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
-    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured` on `part`. If
-    there is no slope, its values are multiplied by the region's nominal power.
+    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured`, the next-day
+    forecasts in GW, on `part`. If there is no slope, its values are multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
         day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue day
-        gain = _slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
-    return part.values * (_nominal(part) if gain is None else gain)
+        gain = _regression_slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
+    return part.values * (_nominal_gw(part) if gain is None else gain)
 
 
-def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
+def _regression_slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
     The regression uses the days up to row `fit_row`. If these days have fewer than `_FEW_PAIRS` known hours, later days

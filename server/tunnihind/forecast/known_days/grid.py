@@ -49,7 +49,7 @@ class DayGrid:
         """Return the delivery day of a row. `row` may lie outside the grid."""
         return self.first + timedelta(days=row)
 
-    def slots(self) -> NDArray[np.int64]:
+    def hour_positions(self) -> NDArray[np.int64]:
         """For each clock hour of each day, return its position among all hours of the grid, shape (days, 25).
 
         On a 25-hour day, clock hour 2 occurs twice, and the 25th column holds its second position. On days of 23 or 24
@@ -66,23 +66,23 @@ class DayGrid:
         """Return the number of hours of each day, shape (days,)."""
         return np.diff(self.starts) // HOUR_S
 
-    def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
+    def arrange[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
         """Arrange hourly values by day and clock hour. The shape (..., hours) becomes (..., days, 24).
 
         On a 23-hour day, the value of the missing hour is NaN. On a 25-hour day, clock hour 2 occurs twice, and its
         value is the mean of its known values.
         """
-        grid = merged(hourly[..., self.slots()])
+        grid = merge_repeated_hour(hourly[..., self.hour_positions()])
         grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
-    def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hourly values like `lay`, but fill the missing hour of 23-hour days (see `bridged`)."""
-        return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
+    def arrange_filled[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
+        """Arrange hourly values like `arrange`, but fill the missing hour of 23-hour days (see `fill_missing_hour`)."""
+        return fill_missing_hour(merge_repeated_hour(hourly[..., self.hour_positions()]), self.lengths() < CLOCK_HOURS)
 
 
-def merged[Number: np.floating](values: NDArray[Number]) -> NDArray[Number]:
-    """Turn values (..., 25) at the positions of `DayGrid.slots` into values by clock hour (..., 24).
+def merge_repeated_hour[Number: np.floating](values: NDArray[Number]) -> NDArray[Number]:
+    """Turn values (..., 25) at the positions of `DayGrid.hour_positions` into values by clock hour (..., 24).
 
     If a clock hour occurs twice, its value is the mean of its known values. The function overwrites `values`.
     """
@@ -92,7 +92,7 @@ def merged[Number: np.floating](values: NDArray[Number]) -> NDArray[Number]:
     return np.ascontiguousarray(values[..., :CLOCK_HOURS])
 
 
-def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
+def fill_missing_hour[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
     """Fill the missing hour of 23-hour days in `clock` (..., 24) with the mean of the hours before and after it."""
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
@@ -100,10 +100,10 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 
 
 @dataclass(frozen=True, slots=True)
-class DailyPrices:
+class PricesByDay:
     """The prices of one zone on consecutive delivery days, by Central European clock hour.
 
-    `eur_mwh` (days, 24) holds the prices as `DayGrid.lay` arranges them. Unknown prices are NaN. `classes` (days,)
+    `eur_mwh` (days, 24) holds the prices as `DayGrid.arrange` arranges them. Unknown prices are NaN. `classes` (days,)
     holds the demand class of each day.
     """
 
@@ -115,8 +115,8 @@ class DailyPrices:
     def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
         """Arrange the prices of the market's zone on the days from `first` to `last`, both included."""
         prices = history.of(market.zone).between(day_start(first), day_end(last)).eur_mwh
-        classes = classes_of(days_between(first, last), market.country)
-        return cls(first, DayGrid.between(first, last).lay(prices), classes)
+        classes = day_classes(days_between(first, last), market.country)
+        return cls(first, DayGrid.between(first, last).arrange(prices), classes)
 
     def index(self, day: date) -> int:
         """Return the row of `day`, counted from 0. `day` may lie outside the grid."""
@@ -128,11 +128,11 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=n) for n in range((last - first).days + 1)]
 
 
-def classes_of(days: Sequence[date], country: str) -> Classes:
+def day_classes(days: Sequence[date], country: str) -> Classes:
     """Return the demand class of each day in a country, shape (days,)."""
     return np.array([day_class(day, country) for day in days], np.intp)
 
 
-def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
+def consecutive_hours[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
     """Turn values by clock hour (..., days, 24) into values for the 23, 24 or 25 hours of each day (..., hours)."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

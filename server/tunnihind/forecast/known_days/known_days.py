@@ -8,22 +8,22 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Known
-from tunnihind.forecast.known_days.drivers import Drivers, by_delivery_day, by_part, make_drivers
+from tunnihind.forecast.known_days.drivers import Drivers, make_drivers, names_by_part, shifted_to_delivery_day
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
-from tunnihind.forecast.known_days.quantities import quantity
+from tunnihind.forecast.known_days.quantities import parse_quantity
 from tunnihind.forecast.known_days.season import Season, SeasonCache
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
     NEXT_DAY_S,
     WEEK_AGES,
-    Frame,
-    Singles,
+    Floats32,
+    VintageFrame,
     issue_instants,
+    longest_reach_s,
     newest_issue,
-    reach_s,
     vintages_by_name,
-    without_superseded_runs,
+    without_superseded_weather_runs,
 )
 from tunnihind.forecast.run import LEADS
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
@@ -31,7 +31,7 @@ from tunnihind.price_series import PriceSeries
 
 _STALE_AFTER_DAYS: Final = 7
 """If a covariate's newest forecast is at least this many days old, the covariate is not used."""
-_LATE_DAYS: Final = 14
+_SEARCHED_DAYS: Final = 14
 """`newest_whole_day` searches this many days, back from the newest known price."""
 
 
@@ -54,9 +54,9 @@ class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
-    delivery day. `stale_days` is the age in whole days of the newest forecast of the covariates that reach several days
-    ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were initialised.
-    `ignored` holds the names of the covariates that no driver uses.
+    delivery day. `stale_days` is the number of whole days since the newest forecast of the covariates that reach
+    several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were
+    initialised. `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
@@ -82,8 +82,8 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data on a day grid.
 
-        The grid begins on `first`, or on the first day with a known price if that is later. If this day is not before
-        today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
+        The grid begins on `first`, or on the first day with a known price if that is later. If the grid would not begin
+        before today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
         `make_drivers` use the days up to `fit_until`, or more days if those are too few.
         """
         today = delivery_day(known.as_of)
@@ -91,8 +91,8 @@ class KnownDays:
         if today <= first:
             return None
         grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
-        fresh = _Fresh.of(known, grid, grid.index(today))
-        drivers = make_drivers(fresh.far(), fresh.near(), grid.index(today), grid.index(fit_until))
+        fresh = _FreshCovariates.of(known, grid, grid.index(today))
+        drivers = make_drivers(fresh.far_vintages(), fresh.near_vintages(), grid.index(today), grid.index(fit_until))
         used = {member for members in drivers.members.values() for member in members}
         return cls(
             grid=grid,
@@ -102,19 +102,19 @@ class KnownDays:
             season=seasons.of(grid, market),
             drivers=drivers,
             stale_days=fresh.stale_days,
-            covariates=fresh.described(used),
-            weather_runs=fresh.archive.runs_in_use(used),
+            covariates=fresh.descriptions(used),
+            weather_runs=fresh.archive.weather_runs_in_use(used),
             ignored=tuple(sorted(set(known.covariates.series) - used)),
         )
 
     @property
-    def lag(self) -> int:
+    def issue_lag(self) -> int:
         """1 if all of tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Fresh:
+class _FreshCovariates:
     """The covariates whose names the model knows and whose newest forecast is less than 7 days old.
 
     `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
@@ -131,44 +131,47 @@ class _Fresh:
     @classmethod
     def of(cls, known: Known, grid: DayGrid, today: int) -> Self:
         issues = {
-            name: without_superseded_runs(found, known.as_of)
+            name: without_superseded_weather_runs(found, known.as_of)
             for name, found in sorted(known.covariates.series.items())
-            if quantity(name) is not None
+            if parse_quantity(name) is not None
         }
         newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
         issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < _STALE_AFTER_DAYS}
-        far_names = frozenset(name for name in issued if reach_s(issues[name]) > NEXT_DAY_S)
+        far_names = frozenset(name for name in issued if longest_reach_s(issues[name]) > NEXT_DAY_S)
         return cls(known.as_of, grid, today, CovariateArchive(issues), issued, far_names)
 
     @property
     def stale_days(self) -> int:
-        """The age, in whole days, of the newest forecast of the covariates in `far_names`, or 0 if there are none."""
+        """The whole days since the newest forecast of a covariate in `far_names`, or 0 if there is none."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
-    def far(self) -> Iterator[dict[str, Singles]]:
-        """Yield the vintages (issue days, ages, 24) of the covariates in `far_names`, in the groups of `by_part`."""
-        for names in by_part(self.far_names):
-            yield self._read(names, range(self.today + 1), is_far=True)
+    def far_vintages(self) -> Iterator[dict[str, Floats32]]:
+        """Yield the vintages (issue days, ages, 24) of the covariates in `far_names`.
 
-    def near(self) -> dict[str, Singles]:
+        The groups are those of `names_by_part`.
+        """
+        for names in names_by_part(self.far_names):
+            yield self._vintages(names, range(self.today + 1), is_far=True)
+
+    def near_vintages(self) -> dict[str, Floats32]:
         """Return the next-day vintages (delivery days, 24) of the covariates in `issued` but not in `far_names`."""
-        found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
-        return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
+        found = self._vintages(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
+        return {name: shifted_to_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
-    def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
+    def descriptions(self, names: Iterable[str]) -> tuple[Covariate, ...]:
         today, far = range(self.today, self.today + 1), self.far_names.intersection(names)
-        vintages = self._read(far, today, is_far=True) | self._read(set(names) - far, today, is_far=False)
-        return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
+        vintages = self._vintages(far, today, is_far=True) | self._vintages(set(names) - far, today, is_far=False)
+        return tuple(self._description(name, vintages[name][0]) for name in sorted(vintages))
 
-    def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
+    def _vintages(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Floats32]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row must be today's.
 
-        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN. An
-        estimate from the other covariates is better than such an old forecast.
+        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN,
+        because an estimate from the other covariates is better than such an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
-        by_name = vintages_by_name(names, self.archive, Frame.of(self.grid, instants, rows, ages))
+        by_name = vintages_by_name(names, self.archive, VintageFrame.of(self.grid, instants, rows, ages))
         for name, vintage in by_name.items():
             if is_far and self._age_days(name) > self.stale_days:
                 vintage[-1] = np.nan
@@ -177,7 +180,7 @@ class _Fresh:
     def _age_days(self, name: str) -> int:
         return (self.as_of - self.issued[name]) // DAY_S
 
-    def _covariate(self, name: str, today: Singles) -> Covariate:
+    def _description(self, name: str, today: Floats32) -> Covariate:
         """Describe a covariate whose vintage of today is `today` (ages, 24).
 
         `reaches_ts` is computed as if every day had 24 hours.
@@ -197,7 +200,7 @@ def newest_whole_day(prices: PriceSeries) -> date | None:
     newest = prices.newest_day
     if newest is None:
         return None
-    days = (newest - timedelta(days=back) for back in range(_LATE_DAYS))
+    days = (newest - timedelta(days=back) for back in range(_SEARCHED_DAYS))
     return next((day for day in days if prices.between(day_start(day), day_end(day)).is_whole), None)
 
 

@@ -24,20 +24,20 @@ _BELOW_RANGE, _ABOVE_RANGE = 0.3, 0.15
 """On the asinh scale, the bounds of a forecast lie this far outside the prices of the last `_RANGE_DAYS` days."""
 
 
-def to_scale(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
+def to_asinh(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
     """Convert prices in EUR/MWh to asinh(price / `scale_eur_mwh`). The point models use the default scale."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
 def to_eur(scaled: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
-    """Convert prices on the asinh scale to EUR/MWh."""
+    """Convert asinh(price / `scale_eur_mwh`) to prices in EUR/MWh."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbouring zone's prices without gaps, and each clock hour's mean price of the last seven days.
+    """A neighbouring zone's prices without gaps, and each clock hour's mean price over the seven days up to each day.
 
     `price` and `week_mean` have shape (days, 24) and are on the asinh scale.
     """
@@ -73,15 +73,15 @@ class PriceState:
         """Arrange the prices of the market's zone and of its neighbours on `grid`."""
 
         def laid(zone: Zone) -> Floats:
-            return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+            return grid.arrange_filled(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
 
         eur_mwh = laid(market.zone)
-        target = to_scale(eur_mwh)
+        target = to_asinh(eur_mwh)
         own = _filled_forward(target)
         neighbours = {}
         for zone in market.neighbours:
             price = laid(zone)
-            whole = _filled_forward(to_scale(np.where(np.isnan(price), eur_mwh, price)))
+            whole = _filled_forward(to_asinh(np.where(np.isnan(price), eur_mwh, price)))
             neighbours[zone] = NeighbourPrices(whole, _trailing_mean(whole, _WEEK_DAYS))
         shape = own - own.mean(axis=1, keepdims=True)
         return cls(
@@ -95,7 +95,7 @@ class PriceState:
             high=_trailing_max(own.max(axis=1)) + _ABOVE_RANGE,
         )
 
-    def until(self, row: int) -> list[tuple[str, Floats]]:
+    def arrays_until(self, row: int) -> list[tuple[str, Floats]]:
         """Return the rows up to `row` of all arrays from which the fields can be computed, each array with its name."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}

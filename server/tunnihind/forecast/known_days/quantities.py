@@ -10,16 +10,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.forecast.known_days.vintages import Floats32
 from tunnihind.weather_points import REGIONS
 
-WEATHER: Final = {"wind_speed_100m": "wind", "shortwave_radiation": "solar", "temperature_2m": "load"}
+WEATHER_KINDS: Final = {"wind_speed_100m": "wind", "shortwave_radiation": "solar", "temperature_2m": "load"}
 
 _MEGAWATTS: Final = re.compile(r"(?P<zone>[a-z]{2}\d?)_(?P<kind>load|wind|solar)(_da)?_mw")
 _POINT: Final = re.compile(r"(?P<variable>\w+)@(?P<zone>[a-z]{2}\d?)(_\w+)?")
 
 KNOWN_NAMES: Final = (
-    f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER)}>@<point>, "
+    f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER_KINDS)}>@<point>, "
     f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
 )
 """A description of the names that the model knows."""
@@ -54,7 +54,7 @@ per ten heating degrees. Weather is converted to GW with the nominal power, unle
 in MW. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile
 counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten
 heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4.
-Only the proportions within a region affect the model.
+Unless a region also has covariates in MW, only the proportions of its figures affect the model.
 """
 
 
@@ -74,12 +74,12 @@ class Quantity(NamedTuple):
         return REGIONS[self.zone]
 
 
-def quantity(name: str) -> Quantity | None:
+def parse_quantity(name: str) -> Quantity | None:
     """Return the quantity to which a covariate's name refers. If the model doesn't know the name, return None."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
-    elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER:
-        zone, kind, is_weather = found["zone"], WEATHER[found["variable"]], True
+    elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER_KINDS:
+        zone, kind, is_weather = found["zone"], WEATHER_KINDS[found["variable"]], True
     else:
         return None
     return Quantity(zone, kind, is_weather) if zone in REGIONS else None
@@ -87,10 +87,10 @@ def quantity(name: str) -> Quantity | None:
 
 def unknown_names(names: Iterable[str]) -> list[str]:
     """Return a sorted list of the names that the model doesn't know."""
-    return sorted(name for name in names if quantity(name) is None)
+    return sorted(name for name in names if parse_quantity(name) is None)
 
 
-def in_units(meaning: Quantity, values: Singles) -> Singles:
+def in_model_units(meaning: Quantity, values: Floats32) -> Floats32:
     """Convert the values of a covariate to the unit that the model uses.
 
     Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) is converted to the share of capacity
@@ -101,9 +101,9 @@ def in_units(meaning: Quantity, values: Singles) -> Singles:
         return values / np.float32(1000)
     if meaning.kind == "wind":
         below = (np.float32(_HALF_POWER_M_S) - values) / np.float32(_POWER_WIDTH_M_S)
-        share: Singles = 1 / (1 + np.exp(below))
+        share: Floats32 = 1 / (1 + np.exp(below))
         return share
     if meaning.kind == "solar":
         return values / np.float32(_FULL_SUN_W_M2)
-    heating: Singles = np.maximum(np.float32(_HEATING_BELOW_C) - values, 0) / np.float32(10)
+    heating: Floats32 = np.maximum(np.float32(_HEATING_BELOW_C) - values, 0) / np.float32(10)
     return heating

@@ -8,7 +8,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
-from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
+from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.market import DAY_S, HOUR_S, Market
 from tunnihind.public_holidays import is_holiday
 
@@ -46,7 +46,7 @@ class Season:
                 [np.mean([is_holiday(day, country) for country in market.neighbour_countries]) for day in days]
             ),
             phase=np.stack([np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)], axis=-1),
-            sun=_sun(grid, market),
+            sun=_sun_sines(grid, market),
         )
 
 
@@ -65,30 +65,30 @@ class SeasonCache:
         countries = (market.country, *market.neighbour_countries)
         name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
-            self._last = name, self._kept(name) or self._made(name, grid, market)
+            self._last = name, self._stored_season(name) or self._new_season(name, grid, market)
         return self._last[1]
 
-    def _kept(self, name: str) -> Season | None:
+    def _stored_season(self, name: str) -> Season | None:
         learnt = None if self._keeper is None else self._keeper.find(name)
         with suppress(ValueError):
-            return None if learnt is None else learnt.restored(Season, {})
+            return None if learnt is None else learnt.restore(Season, {})
         return None
 
-    def _made(self, name: str, grid: DayGrid, market: Market) -> Season:
+    def _new_season(self, name: str, grid: DayGrid, market: Market) -> Season:
         season = Season.of(grid, market)
         if self._keeper is not None:
-            self._keeper.keep(name, Learnt.from_dataclass(season))
+            self._keeper.keep(name, LearntData.from_dataclass(season))
         return season
 
 
-def _sun(grid: DayGrid, market: Market) -> Floats:
+def _sun_sines(grid: DayGrid, market: Market) -> Floats:
     """Return the sine of the sun's elevation in the middle of each hour, at least `_LOWEST_SINE`, shape (days, 24)."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
-    elevation: Floats = np.maximum(grid.lay_whole(sine_of_elevation(ts, market)), _LOWEST_SINE)
+    elevation: Floats = np.maximum(grid.arrange_filled(sine_of_sun_elevation(ts, market)), _LOWEST_SINE)
     return elevation
 
 
-def sine_of_elevation(ts: Instants, market: Market) -> Floats:
+def sine_of_sun_elevation(ts: Instants, market: Market) -> Floats:
     """Return the sine of the sun's elevation at each instant in `ts`.
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).

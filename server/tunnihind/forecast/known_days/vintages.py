@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.known_days.grid import DayGrid, bridged, merged
+from tunnihind.forecast.known_days.grid import DayGrid, fill_missing_hour, merge_repeated_hour
 from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.market import DAY_S, HOUR_S
 
-type Singles = NDArray[np.float32]
+type Floats32 = NDArray[np.float32]
 
 WEEK_AGES: Final = range(-1, 10)
 """The ages in the vintages of covariates that reach several days ahead."""
@@ -52,7 +52,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
-def without_superseded_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
+def without_superseded_weather_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out each weather run that a newer weather run replaced before the next `ISSUE_AT`.
 
     All weather runs since the last `ISSUE_AT` before `as_of` are kept. Two weeks after their issue, the pipeline
@@ -63,14 +63,16 @@ def without_superseded_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tup
         return issues
     issued = np.array([issue.issued_ts for issue in issues], np.int64)
     is_run = np.array([issue.run_ts is not None for issue in issues])
-    superseded = superseded_runs(np.zeros_like(issued), issued, is_run, as_of)
+    superseded = superseded_weather_runs(np.zeros_like(issued), issued, is_run, as_of)
     return tuple(issue for issue, is_superseded in zip(issues, superseded.tolist(), strict=True) if not is_superseded)
 
 
-def superseded_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return true for each forecast that `without_superseded_runs` leaves out. All arrays have shape (forecasts,).
+def superseded_weather_runs(
+    series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int
+) -> NDArray[np.bool_]:
+    """Return true for each forecast that `without_superseded_weather_runs` leaves out.
 
-    `series` identifies each forecast's covariate by a number.
+    All arrays have shape (forecasts,). `series` identifies each forecast's covariate by a number.
     """
     look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day of the first issue instant at or after `issued`
     order = np.lexsort((issued, look, series))
@@ -83,7 +85,7 @@ def superseded_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_
     return superseded
 
 
-def reach_s(issues: Sequence[IssuedSeries]) -> int:
+def longest_reach_s(issues: Sequence[IssuedSeries]) -> int:
     """Return the longest time, in seconds, from the issue of a forecast to the start of its last hour."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
@@ -92,23 +94,23 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class VintageFrame:
     """Maps the hours of vintages to their positions in an array of consecutive hours.
 
-    `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
-    hour (see `DayGrid.slots`), counted in hours from `start_ts`. Hours outside the grid have the position `hours`,
-    which is one past the last hour. `is_short` (rows, ages) is true for days of 23 hours.
+    `instants` (rows,) holds the issue instant of each issue day. `hour_positions` (rows, ages, 25) holds the position
+    of each hour (see `DayGrid.hour_positions`), counted in hours from `start_ts`. Hours outside the grid have the
+    position `hours`, which is one past the last hour. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
     hours: int
     instants: Instants
-    slots: NDArray[np.int64]
+    hour_positions: NDArray[np.int64]
     is_short: NDArray[np.bool_]
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the `Frame` for the issue days in `rows`.
+        """Return the `VintageFrame` for the issue days in `rows`.
 
         `ages` lists the ages of the delivery days in each vintage.
         """
@@ -117,12 +119,12 @@ class Frame:
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
         inside = (day >= 0) & (day < grid.days)
         day = np.clip(day - first, 0, window.days - 1)
-        slots = np.where(inside[..., None], window.slots()[day], window.hours)
+        positions = np.where(inside[..., None], window.hour_positions()[day], window.hours)
         is_short = inside & (window.lengths() < CLOCK_HOURS)[day]
-        return cls(int(window.starts[0]), window.hours, instants[rows.start : rows.stop], slots, is_short)
+        return cls(int(window.starts[0]), window.hours, instants[rows.start : rows.stop], positions, is_short)
 
 
-def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
+def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: VintageFrame) -> Floats32:
     """Return the newest known forecast of each covariate at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
@@ -134,28 +136,28 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
         if issues[0].start_ts + issues[0].values.size * HOUR_S > frame.start_ts
     )
     to_come = deque(sorted(reaching, key=lambda issues: issues[0].issued_ts))
-    values = np.full((*frame.slots.shape, len(covariates)), np.nan, np.float32)
-    # At each issue instant, `board` holds the newest known value of each hour.
-    board = np.full((frame.hours + 1, len(covariates)), np.nan, np.float32)
+    values = np.full((*frame.hour_positions.shape, len(covariates)), np.nan, np.float32)
+    # At each issue instant, `newest` holds the newest known value of each hour.
+    newest = np.full((frame.hours + 1, len(covariates)), np.nan, np.float32)
     for row, instant in enumerate(frame.instants.tolist()):
         while to_come and to_come[0][0].issued_ts <= instant:
-            _post(to_come.popleft(), frame, board)
-        values[row] = board[frame.slots[row]]
-    return bridged(merged(np.moveaxis(values, -1, 0)), frame.is_short)
+            _overwrite_newest(to_come.popleft(), frame, newest)
+        values[row] = newest[frame.hour_positions[row]]
+    return fill_missing_hour(merge_repeated_hour(np.moveaxis(values, -1, 0)), frame.is_short)
 
 
-def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write the forecasts of one issue instant to `board`."""
+def _overwrite_newest(together: Sequence[IssuedSeries], frame: VintageFrame, newest: Floats32) -> None:
+    """Write forecasts that were issued together to `newest`."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
     low, high = max(0, -offset, observed), min(issue.values.size, frame.hours - offset)
     if low < high:
         part = np.array([one.values[low:high] for one in together]).T
-        np.copyto(board[offset + low : offset + high], part, where=np.isfinite(part))
+        np.copyto(newest[offset + low : offset + high], part, where=np.isfinite(part))
 
 
-def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
+def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: VintageFrame) -> dict[str, Floats32]:
     """Return the vintages of the named covariates, each of shape (rows, ages, 24).
 
     To save time, covariates that were issued at the same instants for the same hours are processed together.

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.next_day import CURVE, CURVES, HINGE
 from tunnihind.forecast.columns.prices_and_calendar import NEIGHBOUR_PRICE, WEEK_MEAN
-from tunnihind.forecast.columns.table import ColumnNames, Rows
+from tunnihind.forecast.columns.table import ColumnNames, InputRows
 from tunnihind.forecast.columns.weather import TARGET_HOURS
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.forecast.known_days.vintages import Floats32
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """The largest number of past days in a kernel regression, by lead.
@@ -52,7 +52,7 @@ _OWN_HOURLY: Final = ("price_last_day", "price_day_before", "price_week_ago", WE
 _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
-def day_rows(rows: Rows, lead: int) -> Singles:
+def kernel_inputs(rows: InputRows, lead: int) -> Floats32:
     """Return the inputs of the kernel regression for each day, shape (days, inputs).
 
     From lead 2 on, hourly columns are averaged over blocks of three hours, because this saves time and costs no
@@ -60,26 +60,29 @@ def day_rows(rows: Rows, lead: int) -> Singles:
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
-    parts = [part for group in groups for part in _parts_of(group, rows, block)]
+    parts = [part for group in groups for part in _group_inputs(group, rows, block)]
     return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
-def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
+def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
     """Return the inputs from one group of columns, as arrays with one row for each day."""
     names = rows.names
     if not names.of(group):
         return []
     if group == WEATHER:
-        return [part for driver in _drivers(names) for part in _weather_parts(driver, rows, block)]
+        return [part for driver in _weather_drivers(names) for part in _weather_inputs(driver, rows, block)]
     if group == NEXT_DAY:
-        return _next_day_parts(rows, block)
-    return [*(_blocks(rows.hourly(name), block) for name in _hourly(group, names)), rows.daily(names.daily_of(group))]
+        return _next_day_inputs(rows, block)
+    return [
+        *(_block_means(rows.hourly(name), block) for name in _hourly_names(group, names)),
+        rows.daily(names.daily_of(group)),
+    ]
 
 
-def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
+def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of a group's hourly columns that the kernel regression uses.
 
-    From the neighbours' columns, only the hourly prices of the first and the last zone are used (see
+    From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
     `Market.neighbours`).
     """
     if group == OWN:
@@ -90,33 +93,34 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     return ()
 
 
-def _drivers(names: ColumnNames) -> list[str]:
+def _weather_drivers(names: ColumnNames) -> list[str]:
     return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
 
 
-def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
+def _weather_inputs(driver: str, rows: InputRows, block: int) -> list[Floats]:
     daily = [name for name in rows.names.daily_of(WEATHER) if name.startswith(f"{driver}_")]
-    return [_blocks(rows.hourly(f"{driver}{TARGET_HOURS}"), block), rows.daily(daily)]
+    return [_block_means(rows.hourly(f"{driver}{TARGET_HOURS}"), block), rows.daily(daily)]
 
 
-def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
+def _next_day_inputs(rows: InputRows, block: int) -> list[Floats]:
     """Return the inputs from the columns of next-day drivers.
 
-    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, all these columns are daily.
+    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, next-day drivers have only daily
+    columns.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
         return [rows.daily(names.daily_of(NEXT_DAY))]
     drivers = [name.removesuffix("_daily_change") for name in names.of(NEXT_DAY) if name.endswith("_daily_change")]
     return [
-        *(_blocks(rows.hourly(driver), block) for driver in drivers),
+        *(_block_means(rows.hourly(driver), block) for driver in drivers),
         *(rows.daily(f"{driver}{ending}" for ending in _NEXT_DAY_ENDINGS) for driver in drivers),
-        *(_blocks(rows.hourly(curve), block) for curve in CURVES),
-        *(_blocks(rows.hourly(name), _BLOCK_HOURS) for name in names.of(NEXT_DAY) if name.startswith(HINGE)),
+        *(_block_means(rows.hourly(curve), block) for curve in CURVES),
+        *(_block_means(rows.hourly(name), _BLOCK_HOURS) for name in names.of(NEXT_DAY) if name.startswith(HINGE)),
     ]
 
 
-def _blocks(hourly: Floats, block: int) -> Floats:
+def _block_means(hourly: Floats, block: int) -> Floats:
     """Average hourly values over blocks of `block` hours. The shape (days, 24) becomes (days, 24 / block)."""
     means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
@@ -130,17 +134,17 @@ class KernelFit:
     coefficients.
     """
 
-    rows: Singles
-    norms: Singles
-    mean: Singles
-    sd: Singles
-    scale: Singles
-    alpha: Singles
-    level: Singles
+    rows: Floats32
+    norms: Floats32
+    mean: Floats32
+    sd: Floats32
+    scale: Floats32
+    alpha: Floats32
+    level: Floats32
 
     @classmethod
-    def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit the kernel regression to the inputs `days` (n, inputs) and the prices `y` (n, 24) on the asinh scale.
+    def of(cls, inputs: Floats32, y: Floats, error: Floats, lead: int) -> KernelFit | None:
+        """Fit the kernel regression to `inputs` (n, inputs) and the prices `y` (n, 24) on the asinh scale.
 
         If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The n days must be consecutive, with the
         newest day last. `error` (n,) holds the size of each day's forecast error. Days with large errors get less
@@ -150,43 +154,43 @@ class KernelFit:
         if use.sum() < MIN_KERNEL_DAYS:
             return None
         age = np.arange(len(y))[::-1][use]
-        days, target = days[use], y[use].astype(np.float32)
-        weight = _weights(error[use], age, _HALF_LIFE_DAYS[lead - 1])
+        inputs, target = inputs[use], y[use].astype(np.float32)
+        weight = _day_weights(error[use], age, _HALF_LIFE_DAYS[lead - 1])
         share = weight / weight.sum()
-        mean = share @ days
-        sd = np.sqrt(np.maximum(share @ days**2 - mean**2, 0))
+        mean = share @ inputs
+        sd = np.sqrt(np.maximum(share @ inputs**2 - mean**2, 0))
         sd = np.where(sd < _FLAT, np.float32(1e6), sd)
         level = share @ target
         target -= level
         noise = np.float32(_NOISE * (1 + _NOISE_GROWTH * (lead - 1)))
-        z = _standard(days, mean, sd)
+        z = _standardised(inputs, mean, sd)
         scale = _column_scale(z, weight, target, noise)
         rows = z * scale
         norms = (rows * rows).sum(axis=1)
-        matrix = _kernel(rows, rows, norms, norms, norms.mean())
+        matrix = _kernel_matrix(rows, rows, norms, norms, norms.mean())
         diagonal = np.arange(len(rows))
         matrix[diagonal, diagonal] += noise / weight
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
-    def predict(self, days: Singles) -> Floats:
-        """Return the forecast prices on the asinh scale, shape (n, 24). `days` (n, inputs) holds n days' inputs."""
-        x = _standard(days, self.mean, self.sd) * self.scale
-        matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
+    def predict(self, inputs: Floats32) -> Floats:
+        """Return the forecast prices on the asinh scale, shape (n, 24). `inputs` (n, inputs) holds n days' inputs."""
+        x = _standardised(inputs, self.mean, self.sd) * self.scale
+        matrix = _kernel_matrix(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
 
 
-def _weights(error: Floats, age: NDArray[np.intp], half_life_days: float) -> Singles:
+def _day_weights(error: Floats, age: NDArray[np.intp], half_life_days: float) -> Floats32:
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weights: Floats = 0.5 ** (age / half_life_days) * _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weights.astype(np.float32)
 
 
-def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
-    standard: Singles = np.clip((days - mean) / sd, -_Z_CLIP, _Z_CLIP)
+def _standardised(inputs: Floats32, mean: Floats32, sd: Floats32) -> Floats32:
+    standard: Floats32 = np.clip((inputs - mean) / sd, -_Z_CLIP, _Z_CLIP)
     return standard
 
 
-def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
+def _column_scale(z: Floats32, weight: Floats32, target: Floats32, noise: np.float32) -> Floats32:
     """Return the scale of each column, shape (columns,).
 
     A column's scale grows with the size of its coefficients in a linear fit of all hours. A second fit with the scaled
@@ -208,13 +212,13 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
     return scale if scale.any() else np.ones_like(scale)
 
 
-def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
+def _kernel_matrix(a: Floats32, b: Floats32, a2: Floats32, b2: Floats32, unit: np.float32) -> Floats32:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
     `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the rows to
     which the kernel regression is fitted.
     """
-    matrix: Singles = a @ b.T
+    matrix: Floats32 = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit
     gaussian = matrix * (2 * sharpness)
     gaussian -= sharpness * a2[:, None]

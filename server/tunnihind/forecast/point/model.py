@@ -7,18 +7,18 @@ The forecaster works with any model that implements `LearningModel` and `Fit`. P
 from collections.abc import Sequence
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
-from tunnihind.forecast.columns.table import Rows
+from tunnihind.forecast.columns.table import InputRows
 from tunnihind.forecast.known import Floats
 
-ENOUGH_DAYS: Final = 120
+ENOUGH_PRICE_DAYS: Final = 120
 """With fewer days of prices, the mean of the last weeks is mixed into a point model's forecast, or replaces it."""
 
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model fitted for some leads. A fit must be an immutable dataclass of arrays, numbers and mappings."""
+    """A model fitted for some leads. A fit must be an immutable dataclass that `replay.learnt` can convert."""
 
-    def predict(self, lead: int, rows: Rows) -> Floats:
+    def predict(self, lead: int, rows: InputRows) -> Floats:
         """Return the forecasts of the n days in `rows` and other numbers of the model's choice, shape (k, n, 24).
 
         The first of the k arrays holds the forecasts. When the prices are known, `LearningModel.learn` gets all k
@@ -30,14 +30,14 @@ class Fit(Protocol):
 class LearningModel(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass of arrays, numbers and mappings, as `replay.learnt` describes. A model that was stored
-    and restored must make the same forecasts as before.
+    The model must be a dataclass that `replay.learnt` can convert. A model that was stored and restored must make the
+    same forecasts as before.
     """
 
     fit_type: ClassVar[type[Fit]]
     """The type that `fit` returns."""
 
-    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+    def learn(self, lead: int, rows: InputRows, price: Floats, predicted: Floats) -> None:
         """Learn from consecutive days, oldest day first.
 
         `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
@@ -56,7 +56,7 @@ class LearningModel(Protocol):
         """Return an independent copy of the model."""
 
 
-class PointModel(Protocol):
+class PointModelFactory(Protocol):
     """Creates a model that has not learnt from any day yet."""
 
     def __call__(self) -> LearningModel:

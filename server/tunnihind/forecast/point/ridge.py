@@ -17,7 +17,8 @@ HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
 """The half-life for leads with columns of next-day drivers.
 
-At these leads, prices depend on the columns more steadily over time than at other leads.
+It is longer than `HALF_LIFE_DAYS`, because at these leads the relation between the columns and the price changes more
+slowly.
 """
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
@@ -35,7 +36,7 @@ _UNSEEN_ERROR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EnsembleMember:
     """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
     The ridge regression predicts the price minus `offset` times the clock hour's mean price of the last seven days, on
@@ -49,7 +50,10 @@ class Member:
     chain: float
 
 
-MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0, penalty=0.6, chain=0.0))
+MEMBERS: Final = (
+    EnsembleMember(offset=1.0, penalty=1.0, chain=0.8),
+    EnsembleMember(offset=0.0, penalty=0.6, chain=0.0),
+)
 
 
 def robust_weight(error: Floats) -> Floats:
@@ -70,7 +74,7 @@ def clock_smoother(width_hours: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class RidgeFit:
     """The coefficients of the ridge regressions of one lead. The coefficients apply to standardised columns.
 
     For p columns, `beta` (members, 24, p) holds the coefficients, and `level` (members, 24) the constant terms. `mean`
@@ -101,8 +105,8 @@ class Moments:
     """The weighted sums from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and the number that a `Member` predicts. Column 0 is the constant 1, and
-    the p input columns follow.
+    weighted sums of the products of a column and the number that an `EnsembleMember` predicts. Column 0 is the constant
+    1, and the p input columns follow.
     """
 
     gram: Floats
@@ -116,10 +120,10 @@ class Moments:
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
-    def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
+    def add_days(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
         """Add consecutive days to the moments, oldest day first.
 
-        `x` (n, 24, p) and `week_mean` (n, 24) are as in `Solution.predict`. `y` (n, 24) holds the prices on the asinh
+        `x` (n, 24, p) and `week_mean` (n, 24) are as in `RidgeFit.predict`. `y` (n, 24) holds the prices on the asinh
         scale. `weight` (n, 24) holds the weight of each hour. Hours with an unknown price (NaN) are skipped.
         """
         n = len(x)
@@ -131,12 +135,12 @@ class Moments:
         targets = np.stack([np.where(known, y, 0.0) - member.offset * week_mean for member in MEMBERS], axis=-1)
         keep = 0.5 ** (n / self.half_life_days)
         self.gram *= keep
-        self.gram += _smoothed(weighted @ rows)
+        self.gram += _smoothed_over_hours(weighted @ rows)
         self.cross *= keep
-        self.cross += _smoothed(weighted @ targets.transpose(1, 0, 2))
+        self.cross += _smoothed_over_hours(weighted @ targets.transpose(1, 0, 2))
         self.days += n
 
-    def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
+    def solve(self, lead: int, prior: Floats | None, shared: int) -> RidgeFit:
         """Compute the coefficients of the ridge regressions from the moments.
 
         `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns. At the first
@@ -166,7 +170,7 @@ class Moments:
         for k, member in enumerate(MEMBERS):
             diagonal[:] = unpenalised + penalty * member.penalty
             beta[k] += np.linalg.solve(system, right[k, ..., None])[..., 0]
-        return Solution(beta, mean, sd, level.T)
+        return RidgeFit(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
         """Return the covariances of the standardised columns, shape (24, p, p)."""
@@ -180,5 +184,5 @@ class Moments:
 _SMOOTHER: Final = clock_smoother(_HOUR_WIDTH)
 
 
-def _smoothed(moments: Floats) -> Floats:
+def _smoothed_over_hours(moments: Floats) -> Floats:
     return (_SMOOTHER @ moments.reshape(CLOCK_HOURS, -1)).reshape(moments.shape)

@@ -10,36 +10,36 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
 from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
-from tunnihind.forecast.columns.table import ColumnNames, Rows
+from tunnihind.forecast.columns.table import ColumnNames, InputRows
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.vintages import Singles
-from tunnihind.forecast.point.kernel import KERNEL_DAYS, MIN_KERNEL_DAYS, KernelFit, day_rows
-from tunnihind.forecast.point.model import ENOUGH_DAYS, Fit
+from tunnihind.forecast.known_days.vintages import Floats32
+from tunnihind.forecast.point.kernel import KERNEL_DAYS, MIN_KERNEL_DAYS, KernelFit, kernel_inputs
+from tunnihind.forecast.point.model import ENOUGH_PRICE_DAYS, Fit
 from tunnihind.forecast.point.ridge import (
     HALF_LIFE_DAYS,
     NEXT_DAY_HALF_LIFE_DAYS,
     Moments,
-    Solution,
+    RidgeFit,
     robust_weight,
 )
 
 _FEW_DAYS: Final = 60
 """With up to this many learnt days, half of the forecast is the column `WEEK_MEAN`.
 
-This share shrinks to 0 at `ENOUGH_DAYS` learnt days.
+This share shrinks to 0 at `ENOUGH_PRICE_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The weight of the kernel regression in the forecast, by lead."""
+"""The weight of the kernel regression, by lead. The ridge regressions have the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
     """The fitted ridge regressions and the fitted kernel regression of one lead.
 
-    If the last thorough fit had too few days for a kernel regression, or if there was none, `kernel` is None.
+    If no thorough fit has been made yet, or if the last one had too few days with all prices, `kernel` is None.
     """
 
-    ridge: Solution
+    ridge: RidgeFit
     kernel: KernelFit | None
 
 
@@ -50,7 +50,7 @@ class RidgesAndKernelFit:
     days: int
     leads: Mapping[int, LeadFit]
 
-    def predict(self, lead: int, rows: Rows) -> Floats:
+    def predict(self, lead: int, rows: InputRows) -> Floats:
         """Return the combined forecast, and the mean forecast of the ridge regressions, shape (2, n, 24).
 
         The forecast of each regression is clipped to the bounds in `rows`.
@@ -61,9 +61,9 @@ class RidgesAndKernelFit:
         combined = linear
         if models.kernel is not None:
             share = _KERNEL_SHARE[lead - 1]
-            by_kernel = np.clip(models.kernel.predict(rows.of_each_day(day_rows, lead)), rows.low, rows.high)
+            by_kernel = np.clip(models.kernel.predict(rows.cached_day_values(kernel_inputs, lead)), rows.low, rows.high)
             combined = (1 - share) * linear + share * by_kernel
-        trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_DAYS - _FEW_DAYS), 0.5, 1.0))
+        trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_PRICE_DAYS - _FEW_DAYS), 0.5, 1.0))
         return np.stack([trust * combined + (1 - trust) * week, linear])
 
 
@@ -71,10 +71,10 @@ class RidgesAndKernelFit:
 class _Block:
     """Consecutive days to which a kernel regression can be fitted.
 
-    `rows` has shape (n, inputs), `price` has shape (n, 24), and `error` and `has_next_day` have shape (n,).
+    For n days, `rows` has shape (n, inputs), `price` (n, 24), and `error` and `has_next_day` (n,).
     """
 
-    rows: Singles
+    rows: Floats32
     price: Floats
     error: Floats
     has_next_day: NDArray[np.bool_]
@@ -89,7 +89,7 @@ class _LeadState:
     blocks: list[_Block] = field(default_factory=list)
 
     @classmethod
-    def of(cls, lead: int, rows: Rows) -> _LeadState:
+    def of(cls, lead: int, rows: InputRows) -> _LeadState:
         """Return the state before any day is learnt, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
@@ -98,7 +98,7 @@ class _LeadState:
     def copy(self) -> _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
-    def keep(self, lead: int, block: _Block) -> None:
+    def add_block(self, lead: int, block: _Block) -> None:
         """Add a block of days, and drop blocks that are too old for the kernel regression."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
@@ -109,11 +109,11 @@ class _LeadState:
             np.concatenate([getattr(block, name) for block in self.blocks])[-KERNEL_DAYS[lead - 1] :]
             for name in ("rows", "price", "error", "has_next_day")
         )
-        first = self._first_to_fit(has_next_day)
+        first = self._first_row_to_fit(has_next_day)
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
-    def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the position of the first row to fit: the first row whose next-day drivers are known.
+    def _first_row_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
+        """Return the position of the first row to fit: the first row for which `has_next_day` is true.
 
         If the lead has no columns of next-day drivers, if there is no such row, or if too few rows follow it, return 0.
         """
@@ -131,15 +131,17 @@ class RidgesAndKernel:
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
-    def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
+    def learn(self, lead: int, rows: InputRows, price: Floats, predicted: Floats) -> None:
         """Learn from consecutive days, oldest day first. Hours and days with a large forecast error get less weight."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
         combined, linear = predicted[0], predicted[-1]
-        state.moments.absorb(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
+        state.moments.add_days(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
         error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
-        state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
+        state.add_block(
+            lead, _Block(rows.cached_day_values(kernel_inputs, lead), price, error, rows.has_next_day_drivers)
+        )
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit the ridge regressions of each lead. If `thorough` is true, fit the kernel regressions too.
@@ -163,7 +165,7 @@ class RidgesAndKernel:
         return RidgesAndKernel({lead: state.copy() for lead, state in self._leads.items()})
 
 
-def _ridge_columns(rows: Rows, lead: int) -> Floats:
+def _ridge_columns(rows: InputRows, lead: int) -> Floats:
     """Return the columns that the ridge regressions use.
 
     From lead 2 on, the columns of the neighbours' prices are left out, because they do not improve the forecast.

@@ -6,7 +6,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
@@ -18,10 +18,10 @@ _PER_HOUR: Final = HOUR_S // QUARTER_S
 MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 """The middles of the quarters, in hours from the middle of the hour."""
 
-DAYS: Final = 250
+LEARNT_DAYS: Final = 250
 """The forecasts of quarters and the scenarios are learnt from about this many past days."""
 _RECENT_DAYS: Final = 70
-"""The number of days in `recent_distance`. Older days would weigh less than a hundredth of the newest day."""
+"""`recent_distance` uses at most this many days, because older days would weigh less than 1% of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The weights of the hour before, the hour itself and the hour after in `recent_distance`."""
@@ -30,14 +30,15 @@ _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 _PRIOR_DAYS: Final = 2.0
 """The prior weighs as much as this many new days. The prior slope is 0, and the prior distance is `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
-"""The prior distance in units of `scale`, about the distance of Estonia's quarters from October to December 2025."""
+"""The prior distance in units of `shape_scale`, about Estonia's `recent_distance` from October to December 2025."""
 _MIN_SCALE_EUR_MWH: Final = 20.0
 
 
-def scale(hours: Floats) -> Floats:
+def shape_scale(hours: Floats) -> Floats:
     """Return the unit of each hour's slope and distances, in EUR/MWh: the square root of price² + 20².
 
-    Prices within an hour vary roughly in proportion to the hour's price.
+    The unit grows with the size of the price, because price differences within an hour are roughly proportional
+    to it.
     """
     unit: Floats = np.hypot(hours, _MIN_SCALE_EUR_MWH)
     return unit
@@ -49,7 +50,7 @@ class KnownQuarters:
 
     The arrays begin with the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh. `slope`
     (days, 24) holds the slope within each hour. `distance` (4, days, 24) holds the absolute distance of each quarter
-    from the hour's price. Slopes and distances are in units of `scale`. If the price of a quarter is unknown, all
+    from the hour's price. Slopes and distances are in units of `shape_scale`. If the price of a quarter is unknown, all
     values of its hour are NaN. On a 23-hour day, the values of the missing clock hour are NaN. On a 25-hour day, each
     value of the repeated clock hour is the mean of its known values.
     """
@@ -61,11 +62,11 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours of the day `last` and of the `DAYS` days before it.
+        """Return the shapes of the hours of the day `last` and of the `LEARNT_DAYS` days before it.
 
         Days before `QUARTERS_SINCE`, the first day with prices for quarters, are left out.
         """
-        first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
+        first = max(last - timedelta(days=LEARNT_DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, _PER_HOUR), first)
 
@@ -77,14 +78,15 @@ class KnownQuarters:
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
-        deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
+        deviation = (quarters - hour[:, None]) / shape_scale(hour)[:, None]
         slope = deviation @ MIDDLES / (MIDDLES @ MIDDLES)
-        return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
+        return cls(first, grid.arrange(hour), grid.arrange(slope), grid.arrange(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope over the days up to each day, in units of `scale`, shape (days, 24).
+        """Return each clock hour's mean slope over the days up to each day, shape (days, 24).
 
-        Recent days have more weight. If few recent days are known, the mean is close to 0.
+        The slopes are in units of `shape_scale`. Recent days have more weight. If few recent days are known, the mean
+        is close to 0.
         """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -95,13 +97,15 @@ class KnownQuarters:
     def recent_distance(self, last: date) -> Floats:
         """Return the distance from the hour's price that about 80% of recent quarters did not exceed.
 
-        The result has shape (24,), with a value for each clock hour, and is in units of `scale`. Only days up to the
-        day `last` are used. If few recent days are known, the result is close to `_PRIOR_DISTANCE`.
+        The result has shape (24,), with a value for each clock hour, and is in units of `shape_scale`. Only days up to
+        the day `last` are used. If few recent days are known, the result is close to `_PRIOR_DISTANCE`.
         """
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
-        by_quarter = pooled(self.distance[:, max(days - _RECENT_DAYS, 0) : days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+        by_quarter = pooled_samples(
+            self.distance[:, max(days - _RECENT_DAYS, 0) : days], _HOUR_WEIGHTS, _HALF_LIFE_DAYS
+        )
         values, weights = (part.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1) for part in by_quarter)
         total = weights.sum(axis=1) / (_PER_HOUR * len(_HOUR_WEIGHTS))
         trust = total / (total + _PRIOR_DAYS)

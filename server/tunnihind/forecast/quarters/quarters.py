@@ -1,8 +1,7 @@
 """Makes a run of quarters from a run of hours.
 
-On each side of a quarter's median, the width of the interval combines two errors as if they were independent: the error
-of the hour's forecast, and the quarter's distance from the hour's price. In four series of Estonian, Lithuanian and
-Finnish forecasts of 2025, the coverages of quarters and hours differed by at most 1.5 percentage points at every lead.
+On each side of the median, a quarter's interval combines the width of the hour's interval with the recent distance of
+quarters from the hour's price, as if the two were independent errors.
 """
 
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
-from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
+from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scale
 from tunnihind.forecast.quarters.shape import deviations
-from tunnihind.forecast.quarters.slope import IssuedHours, LearntShares, sun_rise
+from tunnihind.forecast.quarters.slope import ReplayedForecasts, SlopeRegression, sun_sine_rise
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
@@ -24,7 +23,9 @@ from tunnihind.price_series import PriceSeries
 type _Mask = NDArray[np.bool_]
 
 
-def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
+def quarters_of(
+    hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: ReplayedForecasts, market: Market
+) -> Run:
     """Return a run of quarters with the same issue, start and end as the run of hours `hourly`.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
@@ -43,17 +44,17 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     by_day = _inputs_of(days, known, issued, newest, market)
     deviation = deviations(
         hourly.p50,
-        *_neighbours(
+        *_adjacent_prices(
             hourly.p50,
             hours.prices_at(starts - HOUR_S),
             starts_day=np.isin(starts, [day_start(day) for day in days]),
             is_settled=np.array([day <= newest for day in days])[row],
         ),
         recent=np.stack([day.slope for day in by_day])[row, clock],
-        rise=sun_rise(starts, market),
-        shares=np.stack([day.shares for day in by_day])[row],
+        rise=sun_sine_rise(starts, market),
+        coefficients=np.stack([day.coefficients for day in by_day])[row],
     )
-    distance = np.stack([day.distance for day in by_day])[row, clock] * scale(hourly.p50)
+    distance = np.stack([day.distance for day in by_day])[row, clock] * shape_scale(hourly.p50)
     return Run.of(
         made_at=hourly.made_at,
         tier=hourly.tier,
@@ -65,7 +66,7 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     )
 
 
-def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
+def _adjacent_prices(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mask) -> tuple[Floats, Floats]:
     """Return the expected prices, in EUR/MWh, of the hours before and after each hour. Unknown prices are NaN.
 
     The price before an hour is the p50 of the hour before. At the first hour of a day (`starts_day`), the published
@@ -82,26 +83,26 @@ def _neighbours(p50: Floats, before: Floats, starts_day: _Mask, is_settled: _Mas
 
 @dataclass(frozen=True, slots=True)
 class _DayInputs:
-    """The inputs from which a day's quarters are computed.
+    """The inputs from past days with which a day's quarters are computed.
 
     `slope` (24,) holds the recent slope of each clock hour, and `distance` (24,) the recent distance, both in units of
-    `scale`. `shares` (3,) holds the coefficients of the slope's predictors.
+    `shape_scale`. `coefficients` (3,) holds the coefficients of the slope's predictors.
     """
 
     slope: Floats
     distance: Floats
-    shares: Floats
+    coefficients: Floats
 
 
 def _inputs_of(
-    days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market
+    days: list[date], known: KnownQuarters, issued: ReplayedForecasts, newest: date, market: Market
 ) -> list[_DayInputs]:
     """Return the inputs of each day. No input contains a price of the day itself."""
-    learnt = LearntShares.of(known, issued, market)
+    learnt = SlopeRegression.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
     by_last = {
-        last: _DayInputs(slopes[known.row(last)], known.recent_distance(last), learnt.until(last))
+        last: _DayInputs(slopes[known.row(last)], known.recent_distance(last), learnt.coefficients_until(last))
         for last in set(last_seen)
     }
     return [by_last[last] for last in last_seen]

@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 The coefficients of the slope's predictors are learnt by ridge regression from past days: from their quarter-hour prices
-and the forecasts issued for them. The ridge regression keeps the coefficients near `PRIOR_SHARES`, which fitted the
-prices well at the end of 2025. Slopes are price changes per hour, in units of `scale`.
+and their replayed forecasts. The ridge regression keeps the coefficients near `PRIOR_COEFFICIENTS`, which fitted the
+prices well at the end of 2025. Slopes are price changes per hour, in units of `shape_scale`.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.known_days.season import sine_of_elevation
-from tunnihind.forecast.quarters.known_quarters import KnownQuarters, scale
+from tunnihind.forecast.known_days.season import sine_of_sun_elevation
+from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scale
 from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
 
-PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
-"""The prior coefficients of the slope's three predictors, in the order of `columns_of`.
+PRIOR_COEFFICIENTS: Final[Floats] = np.array([1.0, 0.5, -0.8])
+"""The prior coefficients of the slope's three predictors, in the order of `slope_predictors`.
 
 The sun is a separate predictor, because solar power changes faster within an hour than hourly means show.
 """
@@ -33,26 +33,27 @@ _PRIOR_HOURS: Final = 3000.0
 """The prior weighs as much as this many hours of weight 1, about four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""A new hour with this `scale` has weight 1.
+"""A new hour with this `shape_scale` has weight 1.
 
-Weights are proportional to `scale`, because an error in units of `scale` costs more EUR/MWh if `scale` is larger.
+Weights are proportional to `shape_scale`, because an error in units of `shape_scale` costs more EUR/MWh if
+`shape_scale` is larger.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class IssuedHours:
+class ReplayedForecasts:
     """The model's replayed forecasts of past days, before `median_error` moves them.
 
-    `p50` (7, days, 24) holds the forecasts in EUR/MWh, from the day `first` on. If there is no forecast for an hour,
-    its p50 is NaN.
+    `p50` (7, days, 24) holds the forecasts at leads 1 to 7 in EUR/MWh, from the day `first` on. If there is no forecast
+    for an hour, its p50 is NaN.
     """
 
     first: date
     p50: Floats
 
     @classmethod
-    def none(cls, first: date) -> Self:
-        """Return an `IssuedHours` with no days."""
+    def empty(cls, first: date) -> Self:
+        """Return a `ReplayedForecasts` with no days."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
@@ -60,7 +61,7 @@ class IssuedHours:
         """The number of days in `p50`."""
         return int(self.p50.shape[1])
 
-    def between(self, first: date, days: int) -> Floats:
+    def p50_from(self, first: date, days: int) -> Floats:
         """For each lead from 1 to 7, return the p50 of `days` days from `first` on, shape (7, days, 24).
 
         The p50 of a day without forecasts is NaN.
@@ -73,7 +74,7 @@ class IssuedHours:
 
 
 @dataclass(frozen=True, slots=True)
-class LearntShares:
+class SlopeRegression:
     """The sums from which the regression computes the coefficients of the slope's predictors.
 
     The arrays begin with the day `first`. `moments` (days, 3, 3) holds each day's weighted sum of the products of two
@@ -85,15 +86,15 @@ class LearntShares:
     with_slope: Floats
 
     @classmethod
-    def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
+    def of(cls, known: KnownQuarters, issued: ReplayedForecasts, market: Market) -> Self:
         """Compute each day's sums from the slopes within its hours and the forecasts issued for it."""
         days = len(known.slope)
-        before, after, unit = _as_issued(issued, known)
+        before, after, unit = _forecast_changes(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
         lately = np.stack([recent[LEADS - lead : LEADS - lead + days] for lead in range(1, LEADS + 1)])
         grid = DayGrid.between(known.first, known.first + timedelta(days=days - 1))
-        rise = grid.lay_whole(sun_rise(np.arange(grid.starts[0], grid.starts[-1], HOUR_S), market))
-        columns = columns_of((before + after) / 2, unit, lately, np.broadcast_to(rise, unit.shape))
+        rise = grid.arrange_filled(sun_sine_rise(np.arange(grid.starts[0], grid.starts[-1], HOUR_S), market))
+        columns = slope_predictors((before + after) / 2, unit, lately, np.broadcast_to(rise, unit.shape))
         slope = np.broadcast_to(known.slope, unit.shape)
         counts = np.isfinite(columns).all(axis=-1) & np.isfinite(slope)
         weights = np.where(counts, unit, 0.0) / _WEIGHT_EUR_MWH / LEADS
@@ -102,40 +103,40 @@ class LearntShares:
             known.first, np.einsum("ldhi,ldhj,ldh->dij", x, x, weights), np.einsum("ldhi,ldh,ldh->di", x, y, weights)
         )
 
-    def until(self, last: date) -> Floats:
+    def coefficients_until(self, last: date) -> Floats:
         """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
         moments = np.einsum("d,dij->ij", recency, self.moments[:days]) + ridge
-        with_slope = np.einsum("d,di->i", recency, self.with_slope[:days]) + ridge @ PRIOR_SHARES
-        shares: Floats = np.linalg.solve(moments, with_slope)
-        return shares
+        with_slope = np.einsum("d,di->i", recency, self.with_slope[:days]) + ridge @ PRIOR_COEFFICIENTS
+        coefficients: Floats = np.linalg.solve(moments, with_slope)
+        return coefficients
 
 
-def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
+def slope_predictors(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
     """Return the three predictors of the slope, shape (..., 3).
 
     `line` is the mean of the price changes from the hour before and to the hour after, in EUR/MWh. `unit` is the result
-    of `scale`, in EUR/MWh. `recent` is the recent mean slope of the clock hour, in units of `scale`. `rise` is the
-    result of `sun_rise`.
+    of `shape_scale`, in EUR/MWh. `recent` is the recent mean slope of the clock hour, in units of `shape_scale`. `rise`
+    is the result of `sun_sine_rise`.
     """
     return np.stack([line / unit, recent, rise], axis=-1)
 
 
-def sun_rise(starts: Instants, market: Market) -> Floats:
+def sun_sine_rise(starts: Instants, market: Market) -> Floats:
     """Return the rise of the sine of the sun's elevation in each hour, shape (hours,).
 
     The rise is half the change from one hour before the middle of the hour to one hour after it. While the sun is below
     the horizon, the sine of its elevation counts as 0.
     """
     middles = starts + HOUR_S // 2
-    before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
+    before, after = (np.maximum(sine_of_sun_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
     rise: Floats = (after - before) / 2
     return rise
 
 
-def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
+def fill_unknown_changes(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     """Return the price changes `before` and `after` with all unknown changes (NaN) replaced.
 
     `before` holds each hour's price change from the hour before, and `after` holds its price change to the hour after.
@@ -145,12 +146,12 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
-def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and each forecast's `scale`.
+def _forecast_changes(issued: ReplayedForecasts, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
+    """Return the forecast price changes before and after each hour, and each forecast's `shape_scale`.
 
     All results are in EUR/MWh and have shape (7, days, 24).
     """
-    around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
+    around = issued.p50_from(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
     # A run that forecasts a day at lead L forecasts the day before at lead L - 1, and the day after at lead L + 1. At
     # lead 1, the prices of the day before are known.
@@ -159,5 +160,5 @@ def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Float
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]
     edges[1, :-1, :, 0] = around[1:, 2:, 0]
     steps = np.diff(np.concatenate([edges[0], p50, edges[1]], axis=2), axis=2)
-    before, after = one_for_the_other(steps[..., :-1], steps[..., 1:])
-    return before, after, scale(p50)
+    before, after = fill_unknown_changes(steps[..., :-1], steps[..., 1:])
+    return before, after, shape_scale(p50)

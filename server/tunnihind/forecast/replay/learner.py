@@ -11,18 +11,18 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.columns.table import DayRows, Rows
+from tunnihind.forecast.columns.table import DayRows, InputRows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur
-from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
 WARM_UP_DAYS: Final = 15
-"""The number of grid days before the first learnt day.
+"""The first learnt day is this many days after the grid's first day.
 
-The columns of a day contain prices of the two weeks before.
+Earlier days can't be learnt, because a day's columns contain prices of the two weeks before it.
 """
 
 _KEPT_FITS: Final = 4
@@ -38,7 +38,7 @@ class DatedFit:
 
 
 @dataclass(slots=True)
-class _Record:
+class _LeadRecord:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
     `issued` (days, 24) holds the level-corrected forecasts in EUR/MWh. `shift` (days,) holds the level corrections (see
@@ -64,9 +64,9 @@ class RowBlocks:
     def __init__(self, columns: LeadColumns, last: int) -> None:
         self.columns = columns
         self._last = last
-        self._taken: dict[int, tuple[range, Rows]] = {}
+        self._taken: dict[int, tuple[range, InputRows]] = {}
 
-    def of(self, days: range, lead: int) -> Rows:
+    def of(self, days: range, lead: int) -> InputRows:
         """Return the input rows at one lead for the target days in the grid rows `days`."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
@@ -85,17 +85,17 @@ class Learner:
     """
 
     learning: LearningModel
-    records: dict[int, _Record]
+    records: dict[int, _LeadRecord]
     fits: tuple[DatedFit, ...] = ()
     through: int = WARM_UP_DAYS - 1
 
     @classmethod
-    def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
+    def begin(cls, model: PointModelFactory, leads: tuple[int, ...], capacity: int) -> Self:
         """Return a learner that has not learnt from any day yet.
 
-        `capacity` is the largest number of grid rows that the learner may learn.
+        The learner can learn only grid rows before row `capacity`.
         """
-        return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
+        return cls(model(), {lead: _LeadRecord.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
         """Return a copy of the learner. If the copy learns or is refitted, this learner stays as it is."""
@@ -112,7 +112,7 @@ class Learner:
         price = blocks.columns.prices.target[block]
         for lead, record in self.records.items():
             rows = blocks.of(days, lead)
-            predicted = self._predicted(rows, block, lead)
+            predicted = self._block_forecasts(rows, block, lead)
             for day, error in zip(block.tolist(), (price - predicted[0]).mean(axis=1).tolist(), strict=True):
                 record.shift[day + lead] = record.level.update(error)
             record.issued[block] = to_eur(predicted[0] + record.shift[block, None])
@@ -132,29 +132,29 @@ class Learner:
         """
         return self.learning.fit(leads)
 
-    def issued(self, leads: tuple[int, ...]) -> Floats:
+    def issued_forecasts(self, leads: tuple[int, ...]) -> Floats:
         """Return the level-corrected forecasts of all days up to row `through`, in EUR/MWh, shape (leads, days, 24).
 
         Values of hours without a forecast are NaN.
         """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
-    def shift(self, lead: int) -> float:
+    def level_correction(self, lead: int) -> float:
         """Return the level correction, on the asinh scale, of the day `lead` days past the newest learnt day."""
         return float(self.records[lead].shift[self.through + lead])
 
-    def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
+    def _block_forecasts(self, rows: InputRows, block: DayRows, lead: int) -> Floats:
         """Return the forecasts of a block of days, in the shape (k, n, 24) of `Fit.predict`.
 
         If no fit was available for a day, the values of the day are NaN.
         """
-        parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
+        parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._fits_with_days(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
         for days, part in parts:
             predicted[:, days] = part
         return predicted
 
-    def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
+    def _fits_with_days(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
         """Return each fit that is used, with the slice of `block` that is forecast with this fit.
 
         Each day is forecast with the newest fit that learnt only from days at least `lead` days before that day.

@@ -13,14 +13,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-type Shapes = Mapping[Any, Any]
+type Implementations = Mapping[Any, Any]
 """Maps each protocol to the dataclass that implements it, for instance `LearningModel` to `RidgesAndKernel`."""
 
-_ARRAY = "array"
+_ARRAY_KEY = "array"
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearntData:
     """A dataclass as arrays and a JSON document. The document refers to each array by its position.
 
     If several fields of the dataclass share an array, the array is stored once.
@@ -43,7 +43,7 @@ class Learnt:
                 if id(value) not in places:
                     places[id(value)] = len(arrays)
                     arrays.append(value)
-                return {_ARRAY: places[id(value)]}
+                return {_ARRAY_KEY: places[id(value)]}
             if isinstance(value, np.generic):
                 return value.item()
             raise TypeError(f"a {type(value).__name__} is not plain data: it can't be kept")
@@ -51,18 +51,18 @@ class Learnt:
         document = msgspec.json.encode(model, enc_hook=named)
         return cls(document, tuple(arrays))
 
-    def restored[Model](self, model: type[Model], shapes: Shapes) -> Model:
+    def restore[Model](self, model: type[Model], implementations: Implementations) -> Model:
         """Restore a dataclass of the type `model`.
 
         Raises ValueError if the document or the arrays don't fit the type.
         """
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type
-            if shape in shapes:
-                return msgspec.convert(value, shapes[shape], dec_hook=resolved, str_keys=True)
+            if shape in implementations:
+                return msgspec.convert(value, implementations[shape], dec_hook=resolved, str_keys=True)
             array = self._array(value)
             _, dtype = get_args(shape)
-            if array.dtype not in (np.dtype(scalar) for scalar in _scalars(dtype)):
+            if array.dtype not in (np.dtype(scalar) for scalar in _scalar_types(dtype)):
                 raise ValueError(f"an array is of {array.dtype}")
             return array
 
@@ -84,14 +84,14 @@ class LearntKeeper(Protocol):
     The keeper may delete any data at any time, because they can be learnt again.
     """
 
-    def find(self, name: str) -> Learnt | None:
-        """Return the data that were kept under `name`. If no complete data were kept, return None."""
+    def find(self, name: str) -> LearntData | None:
+        """Return the data kept under `name`. If there are none, or if they are damaged, return None."""
 
-    def keep(self, name: str, learnt: Learnt) -> None:
+    def keep(self, name: str, learnt: LearntData) -> None:
         """Keep `learnt` under `name`. If `learnt` can't be stored, no error is raised."""
 
 
-def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
+def _scalar_types(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
     """Return the scalar types inside `np.dtype[...]`, which holds one type or a union of types."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

@@ -10,7 +10,10 @@ from typing import Final
 import numpy as np
 
 _FIRST_LEAD: Final = 3
-"""The first lead with a level correction. At shorter leads, forecasts follow the newest prices closely enough."""
+"""The first lead with a level correction.
+
+The forecasts of shorter leads need none, because they follow the newest prices closely enough.
+"""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0

@@ -15,16 +15,17 @@ import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.point.model import Fit, LearningModel, PointModel
+from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.replay.learner import WARM_UP_DAYS, Learner, RowBlocks
-from tunnihind.forecast.replay.learnt import Learnt, LearntKeeper
+from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896
 """The replay for an era begins this many days before the era.
 
-Earlier days would hardly count: with a half-life of 150 days, 1.6% of a day's weight is left after 896 days.
+Earlier days would count little: after 896 days, 1.6% of a day's weight is left with a half-life of 150 days, and 8.3%
+with one of 250 days (see `point.ridge`).
 """
 HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days in a replay."""
@@ -32,8 +33,8 @@ HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 _FINE_DAYS: Final = 224
 """From this many days before its era on, a model is refitted every `_STEP_DAYS` days.
 
-Before that, a model is refitted every `_COARSE_STEP_DAYS` days. Most of the errors from which intervals are computed
-are errors of the days with frequent refits.
+Before that, a model is refitted only every `_COARSE_STEP_DAYS` days, because most of the errors from which intervals
+are computed come later.
 """
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
@@ -46,14 +47,14 @@ Replays of later days continue from the newest learner. The forecasts of settled
 """
 _KEPT_REPLAYED: Final = 2
 """The number of kept results of a replayed model: one up to its newest day, and one up to the day before."""
-_KEPT_STATES: Final = 3
+_KEPT_MODELS: Final = 3
 """The number of replayed models that an era may need.
 
 One model forecasts before the publication of tomorrow's prices, one forecasts after it, and one has only lead 1 and
 forecasts settled days.
 """
-_ERA: Final = 2
-"""The number of values at the beginning of `_CacheKey.state` that identify the era."""
+_ERA_VALUES: Final = 2
+"""The number of values at the beginning of `_CacheKey.model_key` that identify the era."""
 
 
 def era_start(newest: date) -> date:
@@ -67,7 +68,7 @@ def history_start(newest: date) -> date:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """The result of a replay up to row `through`.
 
     `fit` is the model fitted to all learnt days. `issued` (leads, days, 24) holds the level-corrected forecasts of past
@@ -81,36 +82,41 @@ class Replayed:
     issued: Floats
     shift: Floats
 
-    def of_first(self, leads: int) -> Replayed:
-        """Return the results of the first `leads` leads only. The model of a lead does not depend on higher leads."""
+    def of_first_leads(self, leads: int) -> ReplayResult:
+        """Return the results of the first `leads` leads only. They do not depend on the other leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
-class Replays:
+class Replayer:
     """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
+    The name of a kept replay contains a digest of its prices and drivers, so a replay is never continued with changed
+    past data.
     """
 
-    def __init__(self, model: PointModel, keeper: LearntKeeper | None) -> None:
+    def __init__(self, model: PointModelFactory, keeper: LearntKeeper | None) -> None:
         """Prepare to replay `model`. A `keeper` keeps the replays for other processes."""
         self._model = model
-        self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
-        self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
+        self._learners = _PartCache(Learner, model, keeper, most=_KEPT_REFITS)
+        self._replayed = _PartCache(ReplayResult, model, keeper, most=_KEPT_REPLAYED)
 
-    def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
+    def replay_up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> ReplayResult:
         """Replay the given leads up to row `through`, and return the result.
 
         The era begins at row `era_row`.
         """
-        names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
-        replayed = self._replayed.first(names)
+        names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _sufficient_leads(leads)]
+        replayed = self._replayed.find_first(names)
         if replayed is None:
-            replayed = _finished(self._continued(columns, era_row, through, leads), columns, through, leads)
+            replayed = _replay_result(
+                self._learner_after_last_refit(columns, era_row, through, leads), columns, through, leads
+            )
             self._replayed.keep(names[0], replayed)
-        return replayed.of_first(len(leads))
+        return replayed.of_first_leads(len(leads))
 
-    def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
+    def _learner_after_last_refit(
+        self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]
+    ) -> Learner:
         """Return the learner as it was after its last refit on or before row `through`.
 
         Callers must not change the learner, because other replays continue from it.
@@ -118,9 +124,11 @@ class Replays:
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
         names = (
-            _CacheKey("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads)
+            _CacheKey("learner", columns, era_row, row, wide)
+            for row in reversed(last)
+            for wide in _sufficient_leads(leads)
         )
-        found = self._learners.first(names)
+        found = self._learners.find_first(names)
         learner = Learner.begin(self._model, leads, era_row + ERA_DAYS + 2 * LEADS) if found is None else found
         is_kept = found is not None
         blocks = RowBlocks(columns, through)
@@ -147,64 +155,64 @@ class _CacheKey:
     leads: tuple[int, ...]
 
     @property
-    def state(self) -> tuple[object, ...]:
-        """The values that identify the replayed model, beginning with the `_ERA` values that identify its era."""
-        return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
+    def model_key(self) -> tuple[object, ...]:
+        """The values that identify the replayed model, beginning with the `_ERA_VALUES` values for its era."""
+        return self.columns.grid.first, self.era_row, self.columns.issue_lag, self.leads
 
     def __str__(self) -> str:
         digest = self.columns.digest_until(self.through)
         return f"{self.kind}-{self.era_row}-{self.through}-{len(self.leads)}-{digest}"
 
 
-class _Kept[Part]:
-    """Keeps objects of type `part` (`Learner` or `Replayed`) under their names.
+class _PartCache[Part]:
+    """Keeps objects of type `part` (`Learner` or `ReplayResult`) under their names.
 
     For each replayed model, the `most` objects that were used last stay in memory. Objects that are not in memory are
     loaded from the `keeper`.
     """
 
-    def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
+    def __init__(self, part: type[Part], model: PointModelFactory, keeper: LearntKeeper | None, *, most: int) -> None:
         self._part = part
         self._model = model
         self._keeper = keeper
         self._most = most
-        self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
+        self._by_model: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
-    def first(self, names: Iterable[_CacheKey]) -> Part | None:
+    def find_first(self, names: Iterable[_CacheKey]) -> Part | None:
         """Return the first object that is kept under one of `names`, or None if there is none."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _CacheKey, part: Part) -> None:
-        """Keep a `Learner` or `Replayed` under a name. The caller must not change the object afterwards."""
-        self._hold(name, part)
+        """Keep a `Learner` or `ReplayResult` under a name. The caller must not change the object afterwards."""
+        self._keep_in_memory(name, part)
         if self._keeper is not None:
-            self._keeper.keep(str(name), Learnt.from_dataclass(part))
+            self._keeper.keep(str(name), LearntData.from_dataclass(part))
 
     def _find(self, name: _CacheKey) -> Part | None:
-        of_state = self._states.get(name.state)
-        part = None if of_state is None else of_state.get(str(name))
+        of_model = self._by_model.get(name.model_key)
+        part = None if of_model is None else of_model.get(str(name))
         if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
-            part = self._restored(learnt)
+            part = self._restore(learnt)
         if part is not None:
-            self._hold(name, part)
+            self._keep_in_memory(name, part)
         return part
 
-    def _restored(self, learnt: Learnt) -> Part | None:
+    def _restore(self, learnt: LearntData) -> Part | None:
         learning = self._model()
         # If the kept data do not match the model's types, the past is replayed instead.
         with suppress(ValueError):
-            return learnt.restored(self._part, {LearningModel: type(learning), Fit: learning.fit_type})
+            return learnt.restore(self._part, {LearningModel: type(learning), Fit: learning.fit_type})
         return None
 
-    def _hold(self, name: _CacheKey, part: Part) -> None:
-        of_state = self._states.setdefault(name.state, OrderedDict())
-        of_state[str(name)] = part
-        of_state.move_to_end(str(name))
-        self._states.move_to_end(name.state)
-        for other in [state for state in self._states if state[:_ERA] != name.state[:_ERA]]:
-            del self._states[other]
-        _trim(of_state, self._most)
-        _trim(self._states, _KEPT_STATES)
+    def _keep_in_memory(self, name: _CacheKey, part: Part) -> None:
+        of_model = self._by_model.setdefault(name.model_key, OrderedDict())
+        of_model[str(name)] = part
+        of_model.move_to_end(str(name))
+        self._by_model.move_to_end(name.model_key)
+        for other in [key for key in self._by_model if key[:_ERA_VALUES] != name.model_key[:_ERA_VALUES]]:
+            del self._by_model[other]
+        _trim(of_model, self._most)
+        _trim(self._by_model, _KEPT_MODELS)
 
 
 def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
@@ -212,7 +220,7 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
         kept.popitem(last=False)
 
 
-def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+def _sufficient_leads(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
     """Return the tuples of leads whose results contain the result for `leads`: `leads` itself, and all leads."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
@@ -230,10 +238,10 @@ def _is_thorough(row: int, era_row: int) -> bool:
     return row >= era_row - _FINE_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
 
 
-def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
+def _replay_result(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> ReplayResult:
     """Learn from the days after the last refit, up to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)
-    shift = np.array([learner.shift(lead) for lead in leads])
-    return Replayed(through, leads, learner.fit(leads), learner.issued(leads).copy(), shift)
+    shift = np.array([learner.level_correction(lead) for lead in leads])
+    return ReplayResult(through, leads, learner.fit(leads), learner.issued_forecasts(leads).copy(), shift)

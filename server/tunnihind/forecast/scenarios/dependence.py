@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.known_days.price_state import to_scale
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.known_days.price_state import to_asinh
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import LEADS, SCENARIOS
 from tunnihind.price_series import PriceSeries
 
@@ -22,7 +22,7 @@ type Ranks = NDArray[np.intp]
 _APART_DAYS: Final = 7
 """The smallest number of days between the issues of two chosen forecasts, if enough forecasts are known.
 
-Forecasts issued one week apart are issued on the same weekday, and have hardly any errors in common.
+It is 7, because forecasts issued one week apart are issued on the same weekday and have hardly any errors in common.
 """
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
@@ -36,7 +36,7 @@ Assistant integration uses the same formula, and its `plans/saving.py` describes
 _SEED: Final = 20
 
 
-def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
+def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
     `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
@@ -51,7 +51,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
     if not newest.size:
         return None
     fields = errors[lead - 1, newest[:, None] + ahead]
-    chosen = _chosen(np.flatnonzero(np.isfinite(fields).all(axis=(1, 2))))
+    chosen = _choose_forecasts(np.flatnonzero(np.isfinite(fields).all(axis=(1, 2))))
     if chosen is None:
         return None
     return ranks_of(fields[chosen][:, (ahead >= days.start) & (ahead < days.stop)])
@@ -76,21 +76,21 @@ def ranks_of(errors: Floats) -> Ranks:
     return ranks
 
 
-def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
+def _errors(issued: ReplayedForecasts, hours: PriceSeries) -> Floats:
     """Return the prices minus the issued p50, on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
-    actual = grid.lay_whole(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
-    return to_scale(actual) - to_scale(issued.p50)
+    actual = grid.arrange_filled(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+    return to_asinh(actual) - to_asinh(issued.p50)
 
 
-def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
+def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their numbers, newest first.
 
     `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
-    numbered by day. The numbers of the chosen forecasts are at least 7 days apart. If there are too few forecasts for
-    that, the smallest difference is as large as possible. If `whole` holds fewer than 20 numbers, return None.
+    numbered by day. The chosen forecasts are at least 7 days apart. If there are too few forecasts for that, the
+    smallest distance is as large as possible. If `whole` holds fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

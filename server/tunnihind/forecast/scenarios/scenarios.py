@@ -10,19 +10,19 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.known_days.grid import by_hour, days_between
-from tunnihind.forecast.quarters.slope import IssuedHours
+from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
+from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks
-from tunnihind.forecast.scenarios.values import values_of
+from tunnihind.forecast.scenarios.values import scenario_values
 from tunnihind.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
-"""The lowest price of this many days before a run limits the lowest of each hour's 20 values (see `values_of`)."""
+"""The lowest price of this many days before a run limits each hour's lowest value (see `scenario_values`)."""
 
 
-def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: PriceLimits) -> Scenarios:
+def scenarios_of(hourly: Run, hours: PriceSeries, issued: ReplayedForecasts, limits: PriceLimits) -> Scenarios:
     """Return 20 equally likely price paths for the hours of a run.
 
     `hours` holds the known hourly prices. The errors of the past forecasts in `issued` determine the dependence between
@@ -32,14 +32,18 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: P
     days = days_between(first, delivery_day(hourly.end_ts - 1))
     from_newest = (first - (issued.first + timedelta(days=issued.days - 1))).days
     ranks = past_ranks(issued, hours, range(from_newest, from_newest + len(days)))
-    whole = modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S) if ranks is None else by_hour(ranks, days)
+    whole = (
+        modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S)
+        if ranks is None
+        else consecutive_hours(ranks, days)
+    )
     skipped = (hourly.start_ts - day_start(first)) // HOUR_S
-    values = values_of(hourly, _lowest_before(first, hours), limits)
+    values = scenario_values(hourly, _lowest_price_before(first, hours), limits)
     paths = np.take_along_axis(values, whole[:, skipped : skipped + hourly.p50.size], axis=0)
     return Scenarios(hourly.made_at, hourly.zone, hourly.start_ts, paths)
 
 
-def _lowest_before(day: date, hours: PriceSeries) -> float:
+def _lowest_price_before(day: date, hours: PriceSeries) -> float:
     """Return the lowest known price of the 90 days before a day. If no price is known, return minus infinity."""
     before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
     return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf

@@ -6,31 +6,32 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import PriceLimits
 
 _BELOW, _ABOVE = 1.7, 1.9
 """The distances of the lowest and the highest value from p50, on the asinh scale.
 
-The units are the distances of p10 and p90 from p50. With these numbers, the means of the values beyond p10 and p90
-match the served model's errors from September 2024 to December 2025.
+The units are the distances of p10 and p90 from p50. With these numbers, the values below p10 and above p90 are
+on average as far from p50 as the actual prices there were in the served model's forecasts from September 2024 to
+December 2025.
 """
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
 """The positions of p10, p50 and p90 among the sorted values. The value after p50 is p50 again."""
 
 
-def values_of(run: Run, lowest: float, limits: PriceLimits) -> Floats:
+def scenario_values(run: Run, lowest: float, limits: PriceLimits) -> Floats:
     """Return the 20 values of each hour in EUR/MWh, in ascending order, shape (20, hours).
 
     The values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition, their 10th, 50th
-    and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. On the asinh scale, the values from p10 to p90
-    follow a normal distribution with different widths below and above p50. If the smallest value is below `lowest`, it
-    is raised to `lowest`, but never above the second value. All values are within `limits`.
+    and 90th percentiles equal p10, p50 and p90 within 0.01 EUR/MWh. The other values between p10 and p90 are
+    quantiles of a normal distribution on the asinh scale, with different widths below and above p50. If the smallest
+    value is below `lowest`, it is raised to `lowest`, but never above the second value. All values are within `limits`.
     """
-    p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
-    steps = _steps()[:, None]
+    p10, p50, p90 = (to_asinh(percentile) for percentile in (run.p10, run.p50, run.p90))
+    steps = _signed_distances()[:, None]
     values = to_eur(p50 + np.where(steps < 0, steps * (p50 - p10), steps * (p90 - p50)))
     values[1], values[-2] = run.p10 - _CENT, run.p90 + _CENT
     values[0] = np.minimum(np.maximum(values[0], lowest), values[1])
@@ -43,11 +44,11 @@ def values_of(run: Run, lowest: float, limits: PriceLimits) -> Floats:
     return within.round(2) + 0.0
 
 
-def _steps() -> Floats:
-    """Return the signed distances of the 20 values from p50 on the asinh scale, shape (20,).
+def _signed_distances() -> Floats:
+    """Return signed distances from p50 on the asinh scale for 20 values, shape (20,).
 
-    The unit is the distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above
-    p50.
+    `scenario_values` replaces six of the values by percentiles and their neighbours. The unit is the distance from p10
+    to p50 for values below p50, and the distance from p50 to p90 for values above p50.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

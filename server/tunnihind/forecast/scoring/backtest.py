@@ -31,12 +31,12 @@ ENOUGH_HOURS: Final = 28 * 24
 
 
 @dataclass(frozen=True, slots=True)
-class IssuedForecasts:
+class BacktestForecasts:
     """The forecasts of a backtest, for periods whose prices were unknown at the issue.
 
     All arrays have shape (n,), with an item for each forecast of a period. Prices are in EUR/MWh. `lead_days` holds the
-    number of days from the newest settled day to the period's delivery day, but at least 1. `seven_day_mean` holds the
-    naive forecasts of the module `naive`. Unknown naive forecasts are NaN.
+    number of days from the newest day settled at the issue to the period's delivery day, but at least 1.
+    `seven_day_mean` holds the naive forecasts of the module `naive`. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -65,13 +65,13 @@ class BacktestResult:
     the price one week (168 h) earlier. Unknown prices are NaN.
     """
 
-    forecasts: IssuedForecasts
+    forecasts: BacktestForecasts
     actual: Floats
     baseline: Floats
     step_s: int = HOUR_S
 
     @classmethod
-    def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
+    def of(cls, forecasts: BacktestForecasts, truth: PriceSeries) -> Self:
         """Add the actual prices and the baseline from `truth`, which has the same step as the forecasts."""
         targets = forecasts.target_ts
         return cls(forecasts, truth.prices_at(targets), truth.prices_at(targets - WEEK_S), truth.step_s)
@@ -87,7 +87,7 @@ class BacktestResult:
             p90=issued.p90[rows],
         )
 
-    def by_lead(self) -> dict[int, Scores]:
+    def scores_by_lead(self) -> dict[int, Scores]:
         """Score the forecasts of each lead."""
         leads = self.forecasts.lead_days
         return {int(lead): self.scores(leads == lead) for lead in np.unique(leads)}
@@ -109,7 +109,7 @@ class BacktestScore:
 
 def backtest(
     archive: Archive,
-    make: Forecaster,
+    forecaster: Forecaster,
     first: date,
     last: date,
     *,
@@ -120,22 +120,22 @@ def backtest(
 ) -> BacktestResult:
     """Forecast the delivery days from `first` to `last`, with one issue a day at `issue_at` UTC.
 
-    Return the forecasts and the actual prices. `make` must make runs of the step `step_s` (see `SingleStepForecaster`).
-    The first issue is `horizon_days` days before `first`. A run issued on delivery day D is used for the hours of D+1
-    to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known at the issue, the longest
-    lead is `horizon_days` - 1. Hours that a run does not cover are left out.
+    Return the forecasts and the actual prices. `forecaster` must make runs of the step `step_s` (see
+    `SingleStepForecaster`). The first issue is `horizon_days` days before `first`. A run issued on delivery day D is
+    used for the hours of D+1 to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known
+    at the issue, the longest lead is `horizon_days` - 1. Hours that a run does not cover are left out.
     """
-    zone = make.market.zone
+    zone = forecaster.market.zone
 
     def targets(known: Known) -> Instants:
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
         prices = known.prices.of(zone)
-        return _unpublished(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
+        return _unpublished_periods(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
 
-    instants = _issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
-    forecasts = _walk_forward(archive, make, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.everything().of(zone, step_s))
+    instants = _daily_issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
+    forecasts = _walk_forward(archive, forecaster, instants, targets, progress)
+    return BacktestResult.of(forecasts, archive.prices.newest_versions().of(zone, step_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +157,15 @@ class Next24Hours:
     @classmethod
     def of(cls, run: Run, known: Known) -> Self:
         """Return a run's forecast of the 24 hours after the newest settled hour in `known`."""
-        targets = _next_day(known.prices.of(run.zone), run.step_s)
+        targets = _next_24_hours(known.prices.of(run.zone), run.step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
         if not covered.size:
-            return cls.nothing(known.as_of, run.step_s)
+            return cls.empty(known.as_of, run.step_s)
         rows = (covered - run.start_ts) // run.step_s
         return cls(known.as_of, int(covered[0]), run.p10[rows], run.p50[rows], run.p90[rows], run.step_s)
 
     @classmethod
-    def nothing(cls, issued_ts: int, step_s: int) -> Self:
+    def empty(cls, issued_ts: int, step_s: int) -> Self:
         """Return a forecast without periods, issued at `issued_ts`."""
         return cls(issued_ts, issued_ts, np.empty(0), np.empty(0), np.empty(0), step_s)
 
@@ -175,7 +175,7 @@ class Next24Hours:
 
     def targets(self) -> Instants:
         """Return the start of each period."""
-        return _periods(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
+        return _period_starts(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
@@ -187,11 +187,11 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     newest = truth.newest_day
     if newest is None:
         return []
-    instants = _issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), ISSUE_AT)
+    instants = _daily_issue_instants(newest - timedelta(days=SCORE_DAYS), newest - timedelta(days=1), ISSUE_AT)
     return [instant for instant in instants if instant <= as_of]
 
 
-def recent_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> BacktestScore | None:
+def backtest_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of the model's forecasts of past days.
 
     `truth` holds the actual prices, with the same step as the forecasts. A period is scored if its price and the price
@@ -212,26 +212,26 @@ def recent_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> Backte
 
 def _walk_forward(
     archive: Archive,
-    make: Forecaster,
+    forecaster: Forecaster,
     instants: Sequence[int],
     targets: Callable[[Known], Instants],
     progress: Progress | None,
-) -> IssuedForecasts:
-    issued: list[IssuedForecasts] = []
+) -> BacktestForecasts:
+    issued: list[BacktestForecasts] = []
     for done, instant in enumerate(instants, start=1):
         known = archive.as_of(instant)
-        run = make.forecast(known)
+        run = forecaster.forecast(known)
         if run is not None:
-            issued.append(_kept(run, known, targets(known)))
+            issued.append(_covered_forecasts(run, known, targets(known)))
         if progress is not None:
             progress(done, len(instants))
-    return IssuedForecasts.joined(issued)
+    return BacktestForecasts.joined(issued)
 
 
-def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
+def _covered_forecasts(run: Run, known: Known, targets: Instants) -> BacktestForecasts:
     covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
     periods = (covered - run.start_ts) // run.step_s
-    return IssuedForecasts(
+    return BacktestForecasts(
         issued_ts=np.full(covered.shape, known.as_of, np.int64),
         target_ts=covered,
         lead_days=_lead_days(covered, known.prices.of(run.zone).newest_day),
@@ -247,25 +247,25 @@ def _lead_days(targets: Instants, newest: date | None) -> Instants:
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 
 
-def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
+def _daily_issue_instants(first: date, last: date, issue_at: time) -> list[int]:
     """Return the instants at `issue_at` UTC that lie in the delivery days from `first` to `last`."""
     dates = days_between(first - timedelta(days=1), last)
     instants = [int(datetime.combine(day, issue_at, UTC).timestamp()) for day in dates]
     return [instant for instant in instants if first <= delivery_day(instant) <= last]
 
 
-def _unpublished(prices: PriceSeries, first: date, last: date, step_s: int) -> Instants:
+def _unpublished_periods(prices: PriceSeries, first: date, last: date, step_s: int) -> Instants:
     days = prices.between(day_start(first), day_end(last))
     hours: Instants = days.starts[np.isnan(days.eur_mwh)]
     return (hours[:, None] + np.arange(0, HOUR_S, step_s)).ravel()
 
 
-def _next_day(prices: PriceSeries, step_s: int) -> Instants:
+def _next_24_hours(prices: PriceSeries, step_s: int) -> Instants:
     newest = prices.newest_ts
     if newest is None:
         return np.empty(0, np.int64)
-    return _periods(newest + HOUR_S, newest + (1 + _SCORE_HORIZON_H) * HOUR_S, step_s)
+    return _period_starts(newest + HOUR_S, newest + (1 + _SCORE_HORIZON_H) * HOUR_S, step_s)
 
 
-def _periods(start_ts: int, end_ts: int, step_s: int) -> Instants:
+def _period_starts(start_ts: int, end_ts: int, step_s: int) -> Instants:
     return np.arange(start_ts, end_ts, step_s, dtype=np.int64)

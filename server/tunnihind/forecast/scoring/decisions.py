@@ -1,7 +1,7 @@
 """Computes how much plans save if a forecast chooses their hours.
 
 A plan runs in the periods of a day or a week that are cheapest in a forecast. If a forecast has equal prices, the plan
-runs in the earlier periods. The saving of a plan is the mean price of the day or week less the mean price of the plan's
+runs in the earlier periods. The saving of a plan is the mean actual price of the day or week less that of the plan's
 periods. The ideal saving is the saving of a plan made from the actual prices. The share of several plans is the sum of
 their savings divided by the sum of their ideal savings. So days with small ideal savings have little weight. Prices and
 savings are in EUR/MWh without VAT.
@@ -26,7 +26,7 @@ BOILER_HOURS: Final = 3
 _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
 
 
-class Hours(NamedTuple):
+class PricesWithForecasts(NamedTuple):
     """Prices of consecutive periods, and forecasts of these prices.
 
     Arrays have shape (periods,). Unknown values are NaN. `baseline` holds the prices one week earlier. `seven_day_mean`
@@ -65,7 +65,7 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     return float(above.mean() - above[taken].mean())
 
 
-def savings(hours: Hours, periods: int) -> Savings | None:
+def savings(hours: PricesWithForecasts, periods: int) -> Savings | None:
     """Return the savings of plans that run for `periods` periods.
 
     If a price or a forecast is unknown, or if `hours` is empty, return None.
@@ -76,7 +76,7 @@ def savings(hours: Hours, periods: int) -> Savings | None:
     return Savings(*(saving(hours.actual, forecast, periods) for forecast in by))
 
 
-def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
+def day_savings(day: PricesWithForecasts, step_s: int = HOUR_S) -> dict[int, Savings]:
     """Map each length in `PLAN_HOURS` to the savings of plans within a delivery day.
 
     If a price or a forecast is unknown, or if `day` is empty, the result is empty.
@@ -85,12 +85,12 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
 
 
-def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
+def week_savings(days: Sequence[PricesWithForecasts], step_s: int = HOUR_S) -> Savings | None:
     """Return the savings of plans of `WEEK_PLAN_HOURS` hours within seven days.
 
     If `days` does not hold exactly seven days, or if a price or a forecast is unknown, return None.
     """
-    return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
+    return savings(PricesWithForecasts.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class DecisionScores:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue day.
 
     `by_days_ahead[ahead][hours]` scores plans of `hours` hours on the delivery day `ahead` days after the issue day. In
@@ -166,4 +166,4 @@ class Decisions:
         )
 
 
-NO_DECISIONS: Final = Decisions({}, NO_PLANS)
+NO_DECISION_SCORES: Final = DecisionScores({}, NO_PLANS)

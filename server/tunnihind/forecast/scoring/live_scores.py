@@ -15,15 +15,22 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, Run
-from tunnihind.forecast.scoring.decisions import NO_DECISIONS, Decisions, Hours, Savings, day_savings, week_savings
-from tunnihind.forecast.scoring.naive import mean_of_week
+from tunnihind.forecast.scoring.decisions import (
+    NO_DECISION_SCORES,
+    DecisionScores,
+    PricesWithForecasts,
+    Savings,
+    day_savings,
+    week_savings,
+)
+from tunnihind.forecast.scoring.naive import seven_day_mean_until
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_closure
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""The scores of `windows` need runs that were issued up to this many days before the newest settled day."""
+"""`window_scores` needs no run that was issued more than this many days before the newest settled day."""
 MONTHS: Final = 24
 """At most this many months are scored."""
 
@@ -34,9 +41,9 @@ class DayScores:
 
     The forecast was issued before gate closure on `issued_on`, `days_ahead` days before the delivery day. `scores`
     covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE of
-    the naive forecast `mean_of_week` over these periods, in EUR/MWh. If this forecast is unknown for all of them,
-    `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of plans within the day. If a
-    price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices and forecasts of the seven
+    the naive forecast `seven_day_mean_until` over these periods, in EUR/MWh. If this forecast is unknown for all of
+    them, `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of plans within the day. If
+    a price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices and forecasts of the seven
     days are known, `week` holds the savings of plans within these days. Otherwise, `week` is None.
     """
 
@@ -67,7 +74,7 @@ class WindowScores:
     by_days_ahead: Mapping[int, Scores]
     overall: Scores
     seven_day_mean_mae: Mapping[int, float] = field(default_factory=dict)
-    decisions: Decisions = NO_DECISIONS
+    decisions: DecisionScores = NO_DECISION_SCORES
 
     @classmethod
     def of(cls, days: int, rows: Sequence[DayScores]) -> WindowScores:
@@ -77,8 +84,8 @@ class WindowScores:
             days=days,
             by_days_ahead={lead: Scores.joined(row.scores for row in of_lead) for lead, of_lead in by_lead.items()},
             overall=Scores.joined(row.scores for row in rows),
-            seven_day_mean_mae={lead: _seven_day_mean_mae(of_lead) for lead, of_lead in by_lead.items()},
-            decisions=Decisions.of(
+            seven_day_mean_mae={lead: _joined_seven_day_mean_mae(of_lead) for lead, of_lead in by_lead.items()},
+            decisions=DecisionScores.of(
                 {lead: [row.plans for row in of_lead] for lead, of_lead in by_lead.items()},
                 [row.week for row in rows if row.week is not None],
             ),
@@ -110,7 +117,7 @@ NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 
 @dataclass(frozen=True, slots=True)
 class LiveScores:
-    """The scores of the issued runs.
+    """The scores of the issued runs, and the monthly scores of the backtest.
 
     `days` and `windows` cover only the newly scored runs. `months` also covers the stored scores of older runs.
     """
@@ -126,10 +133,14 @@ def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
     The result is sorted by issue day, and then by days ahead. If no period of a delivery day can be scored, or if the
     run does not cover the whole day, the day is left out. The runs and `truth` must have the same step.
     """
-    return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
+    return [
+        row
+        for issued_on, run in sorted(last_runs_before_gate_closure(runs).items())
+        for row in _day_scores_of_run(issued_on, run, truth)
+    ]
 
 
-def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
+def window_scores(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
     """Return the scores of the last 7, 30 and 90 delivery days up to `newest`, the newest settled day.
 
     If no price is settled (`newest` is None), return an empty tuple.
@@ -142,7 +153,7 @@ def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScore
     )
 
 
-def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
+def month_scores(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
     """Return the scores of the last `MONTHS` months that have scores, oldest month first."""
     by_day = sorted(rows, key=lambda row: row.delivery_day)
     found = [
@@ -154,7 +165,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
     )
 
 
-def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
+def last_runs_before_gate_closure(runs: Iterable[Run]) -> dict[date, Run]:
     """Map each issue day to the last run before gate closure. Issue days without such a run are left out."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
@@ -164,19 +175,19 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
     return last
 
 
-def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
-    days: list[Hours] = []
+def _day_scores_of_run(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
+    days: list[PricesWithForecasts] = []
     for lead in LEAD_DAYS:
         start, end = (at(issued_on + timedelta(days=lead)) for at in (day_start, day_end))
         if not run.start_ts <= start < end <= run.end_ts:
             continue
         window = slice((start - run.start_ts) // run.step_s, (end - run.start_ts) // run.step_s)
         targets = np.arange(start, end, run.step_s, dtype=np.int64)
-        day = Hours(
+        day = PricesWithForecasts(
             actual=truth.between(start, end).eur_mwh,
             p50=run.p50[window],
             baseline=truth.between(start - WEEK_S, end - WEEK_S).eur_mwh,
-            seven_day_mean=mean_of_week(truth, issued_on, targets),
+            seven_day_mean=seven_day_mean_until(truth, issued_on, targets),
         )
         days.append(day)
         scores = Scores.of(
@@ -189,19 +200,19 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
                 made_at=run.made_at,
                 tier=run.tier,
                 scores=scores,
-                seven_day_mean_mae=_error(day),
+                seven_day_mean_mae=_seven_day_mean_mae(day),
                 plans=day_savings(day, run.step_s),
                 week=week_savings(days, run.step_s),
             )
 
 
-def _error(day: Hours) -> float:
+def _seven_day_mean_mae(day: PricesWithForecasts) -> float:
     """Return the MAE of the seven-day mean in EUR/MWh, over the day's scored periods for which this mean is known."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 
 
-def _seven_day_mean_mae(rows: Sequence[DayScores]) -> float:
+def _joined_seven_day_mean_mae(rows: Sequence[DayScores]) -> float:
     known = [row for row in rows if not isnan(row.seven_day_mean_mae)]
     hours = sum(row.scores.n for row in known)
     return sum(row.seven_day_mean_mae * row.scores.n for row in known) / hours if hours else float("nan")

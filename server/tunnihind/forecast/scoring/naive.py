@@ -17,17 +17,17 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """Return `mean_of_week` for the seven delivery days up to the newest settled day.
+    """Return `seven_day_mean_until` for the seven delivery days up to the newest settled day.
 
     If no price of the zone is known, all means are NaN.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
         return np.full(targets.shape, np.nan)
-    return mean_of_week(prices.of(*key), newest, targets)
+    return seven_day_mean_until(prices.of(*key), newest, targets)
 
 
-def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
+def seven_day_mean_until(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """For each instant in `targets`, return the mean price of its clock hour over the seven delivery days up to `last`.
 
     The means are in EUR/MWh and have the shape of `targets`. If `prices` has a step of 900 s, each mean covers only the
@@ -35,7 +35,7 @@ def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh
-    week = grid.lay(by_hour.reshape(grid.hours, -1).T)
+    week = grid.arrange(by_hour.reshape(grid.hours, -1).T)
     known = ~np.isnan(week)
     days = known.sum(axis=1)
     by_clock_hour = np.where(known, week, 0.0).sum(axis=1) / np.where(days > 0, days, np.nan)

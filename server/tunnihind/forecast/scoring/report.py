@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.scoring.backtest import BacktestResult
-from tunnihind.forecast.scoring.decisions import Decisions, Hours, Savings, day_savings, week_savings
+from tunnihind.forecast.scoring.decisions import DecisionScores, PricesWithForecasts, Savings, day_savings, week_savings
 from tunnihind.forecast.scoring.scores import Scores, mean_absolute_error
 from tunnihind.forecast.scoring.significance import DieboldMariano, diebold_mariano
 from tunnihind.market import Market, day_end, day_start, delivery_day
 
-type Rows = NDArray[np.bool_]
+type RowMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NaiveComparison:
     """The comparison of the model with a naive forecast.
 
     `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If this forecast is unknown for all scored periods,
@@ -30,11 +30,11 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class NaiveComparisons:
     """Comparisons of the model with one naive forecast, by lead and overall."""
 
-    leads: dict[int, Comparison]
-    overall: Comparison
+    leads: dict[int, NaiveComparison]
+    overall: NaiveComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +52,27 @@ class BacktestReport:
     hours: dict[int, Scores]
     overall: Scores
     below_p50: dict[int, float]
-    weekly_naive: Comparisons
-    seven_day_mean: Comparisons
-    decisions: Decisions
+    weekly_naive: NaiveComparisons
+    seven_day_mean: NaiveComparisons
+    decisions: DecisionScores
 
     @classmethod
     def of(cls, result: BacktestResult, market: Market) -> Self:
         """Compute all scores of a market's backtest."""
-        leads = {lead: scores for lead, scores in result.by_lead().items() if scores.n > 0}
+        leads = {lead: scores for lead, scores in result.scores_by_lead().items() if scores.n > 0}
         return cls(
             leads=leads,
-            months=_grouped(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
-            hours=_grouped(result, lambda ts: market.local_time(ts).hour),
+            months=_scores_by_label(result, lambda ts: f"{delivery_day(ts):%Y-%m}"),
+            hours=_scores_by_label(result, lambda ts: market.local_time(ts).hour),
             overall=result.scores(),
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
             weekly_naive=_comparisons(result, result.baseline, list(leads)),
             seven_day_mean=_comparisons(result, result.forecasts.seven_day_mean, list(leads)),
-            decisions=_decisions(result),
+            decisions=_decision_scores(result),
         )
 
 
-def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
+def _scores_by_label[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
     """Group the forecasts by the label of their period, and return the scores of each group, sorted by label.
 
     `label` gets the start of a period, and returns for instance the month. Groups without a scored period are left out.
@@ -84,26 +84,26 @@ def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], L
     return {group: scores for group, scores in scored.items() if scores.n > 0}
 
 
-def _share_below_p50(result: BacktestResult, rows: Rows) -> float:
+def _share_below_p50(result: BacktestResult, rows: RowMask) -> float:
     known = rows & ~(np.isnan(result.actual) | np.isnan(result.baseline))
     return float((result.actual[known] < result.forecasts.p50[known]).mean())
 
 
-def _comparisons(result: BacktestResult, benchmark: Floats, leads: list[int]) -> Comparisons:
+def _comparisons(result: BacktestResult, benchmark: Floats, leads: list[int]) -> NaiveComparisons:
     lead_days = result.forecasts.lead_days
-    return Comparisons(
+    return NaiveComparisons(
         leads={lead: _comparison(result, benchmark, lead_days == lead) for lead in leads},
         overall=_comparison(result, benchmark, np.ones(lead_days.shape, np.bool_)),
     )
 
 
-def _comparison(result: BacktestResult, benchmark: Floats, rows: Rows) -> Comparison:
+def _comparison(result: BacktestResult, benchmark: Floats, rows: RowMask) -> NaiveComparison:
     known = rows & ~(np.isnan(result.actual) | np.isnan(benchmark))
     actual, p50 = result.actual[known], result.forecasts.p50[known]
     test = diebold_mariano(
         np.abs(actual - p50), np.abs(actual - benchmark[known]), _day_numbers(result.forecasts.target_ts[known])
     )
-    return Comparison(mean_absolute_error(actual, benchmark[known]), test)
+    return NaiveComparison(mean_absolute_error(actual, benchmark[known]), test)
 
 
 def _day_numbers(targets: Instants) -> Instants:
@@ -112,18 +112,18 @@ def _day_numbers(targets: Instants) -> Instants:
     return numbers
 
 
-def _decisions(result: BacktestResult) -> Decisions:
+def _decision_scores(result: BacktestResult) -> DecisionScores:
     days: dict[int, list[Mapping[int, Savings]]] = {}
     weeks: list[Savings] = []
-    for of_issue in _issues(result):
+    for of_issue in _days_by_issue(result):
         for lead, day in of_issue.items():
             days.setdefault(lead, []).append(day_savings(day, result.step_s))
         week = week_savings([*of_issue.values()], result.step_s)
         weeks += [week] if week is not None else []
-    return Decisions.of(days, weeks)
+    return DecisionScores.of(days, weeks)
 
 
-def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
+def _days_by_issue(result: BacktestResult) -> Iterator[dict[int, PricesWithForecasts]]:
     """For each issue, yield the delivery days without any known price at the issue, by lead."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
@@ -132,11 +132,11 @@ def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
         yield dict(_whole_days(result, rows))
 
 
-def _whole_days(result: BacktestResult, rows: NDArray[np.intp]) -> Iterator[tuple[int, Hours]]:
+def _whole_days(result: BacktestResult, rows: NDArray[np.intp]) -> Iterator[tuple[int, PricesWithForecasts]]:
     forecasts = result.forecasts
     columns = result.actual, forecasts.p50, result.baseline, forecasts.seven_day_mean
     targets = forecasts.target_ts[rows]
     for day in sorted({delivery_day(int(ts)) for ts in targets}):
         of_day = rows[(targets >= day_start(day)) & (targets < day_end(day))]
         if of_day.size == (day_end(day) - day_start(day)) // result.step_s:
-            yield int(forecasts.lead_days[of_day[0]]), Hours(*(column[of_day] for column in columns))
+            yield int(forecasts.lead_days[of_day[0]]), PricesWithForecasts(*(column[of_day] for column in columns))

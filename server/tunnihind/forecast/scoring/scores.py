@@ -2,7 +2,7 @@
 
 Prices and losses are in EUR/MWh. Arrays have shape (n,), with an item for each forecast. If n is 0, scores are NaN.
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus their
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). Skill is 1 minus that paper's
 relative MAE. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The Winkler score follows Winkler
 1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
@@ -102,7 +102,7 @@ class Scores:
         """Combine the scores of several groups of periods into the scores of all periods."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
-        means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}
+        means = {name: _weighted_mean([getattr(part, name) for part in scored], hours) for name in _MEANS}
         return cls(n=sum(hours), skill=skill(means["mae"], means["baseline_mae"]), **means)
 
 
@@ -110,7 +110,7 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 """The fields of `Scores` that are means over periods."""
 
 
-def _weighted(values: Sequence[float], weights: Sequence[int]) -> float:
+def _weighted_mean(values: Sequence[float], weights: Sequence[int]) -> float:
     return float(np.average(values, weights=weights)) if values else float("nan")
 
 

@@ -17,7 +17,7 @@ from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
 """Errors are assumed to persist for this many days: a week, because forecasts reach a week ahead."""
-ENOUGH_DAYS: Final = 28
+ENOUGH_TEST_DAYS: Final = 28
 """The test needs at least this many days. With fewer days, the variance with seven lags is unreliable."""
 
 _ROUNDING: Final = 1e-12
@@ -27,9 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The outcome of a Diebold-Mariano test over `days` delivery days.
 
-    `t` is the test statistic. `t` is negative if the forecast has smaller losses than the benchmark. `p` is the
-    two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses of
-    forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
+    `t` is the test statistic. `t` is negative if the forecast's losses are smaller than the benchmark's on average. `p`
+    is the two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_TEST_DAYS` days, or if the
+    losses of forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
     """
 
     days: int
@@ -46,7 +46,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
     daily = _daily_means(difference[known], days[known])
-    if daily.size < ENOUGH_DAYS:
+    if daily.size < ENOUGH_TEST_DAYS:
         return DieboldMariano(daily.size, math.nan, math.nan)
     variance = long_run_variance(daily, lags) / daily.size
     mean = float(daily.mean())
@@ -57,7 +57,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Estimate the long-run variance of an autocorrelated series: the variance of its mean times its length.
+    """Estimate the long-run variance of an autocorrelated series: its length times the variance of its mean.
 
     The estimate uses the autocovariances up to the lag `lags`. The autocovariance at lag k has Bartlett's weight
     1 - k / (lags + 1).

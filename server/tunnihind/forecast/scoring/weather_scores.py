@@ -18,7 +18,7 @@ from tunnihind.forecast.scoring.scores import mean_absolute_error
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
 from tunnihind.weather_points import SCORED_VARIABLES, Drives, WeatherVariable, covariate_name, region_points
 
-WINDOW_DAYS: Final = 30
+SCORED_DAYS: Final = 30
 _MIN_DAYS: Final = 7
 """A correlation needs at least this many days. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
@@ -28,14 +28,14 @@ _ISSUED_WITHIN_S: Final = 2 * DAY_S
 """A forecast is not scored if it is older than this many seconds at the usual issue time of price forecasts. Older
 forecasts show an outage of the source, not its accuracy."""
 
-MEMORY_S: Final = (1 + WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""`weather_scores` uses only forecasts issued in this many seconds before `now`. One day is for the part of today that
-has passed."""
+MEMORY_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
+"""`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
+that has passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """The agreement of weather forecasts known `days_ahead` days before the delivery day with the newest forecasts.
+    """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
 
     `days` is the number of compared hours divided by 24 and rounded. `correlation` is Pearson's correlation
     coefficient. `error` is the mean absolute difference in the variable's unit.
@@ -50,15 +50,15 @@ class LeadAgreement:
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
         """Compare earlier weather forecasts with the newest forecasts of the same hours. Both have shape (hours,).
 
-        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if the known values of `forecast`
-        or `newest` are all equal, return None.
+        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if one of the two has the same
+        value in all these hours, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
-        said, came = forecast[known], newest[known]
-        if days < _MIN_DAYS or not np.ptp(said) or not np.ptp(came):
+        earlier, latest = forecast[known], newest[known]
+        if days < _MIN_DAYS or not np.ptp(earlier) or not np.ptp(latest):
             return None
-        return cls(days_ahead, days, float(np.corrcoef(said, came)[0, 1]), mean_absolute_error(came, said))
+        return cls(days_ahead, days, float(np.corrcoef(earlier, latest)[0, 1]), mean_absolute_error(latest, earlier))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,52 +72,52 @@ class VariableScores:
 
 def scored_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates that `weather_scores` uses for a market."""
-    return tuple(name for variable, drives in SCORED_VARIABLES for name in _names(variable, drives, market))
+    return tuple(name for variable, drives in SCORED_VARIABLES for name in _covariate_names(variable, drives, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Score the weather forecasts for the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
+    """Score the weather forecasts for the last `SCORED_DAYS` delivery days before today. `now` is in unix seconds.
 
     The forecasts of a variable are averaged over the scored places that `archive` contains. Variables that can't be
     scored are left out.
     """
     today = delivery_day(now)
-    days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
+    days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]
     found = []
     for variable, drives in SCORED_VARIABLES:
-        names = [name for name in _names(variable, drives, market) if name in archive.series]
+        names = [name for name in _covariate_names(variable, drives, market) if name in archive.series]
         if names and (agreements := tuple(_agreements(archive, names, days, now))):
             found.append(VariableScores(variable.name, variable.unit, agreements))
     return tuple(found)
 
 
-def _names(variable: WeatherVariable, drives: Drives, market: Market) -> Iterator[str]:
+def _covariate_names(variable: WeatherVariable, drives: Drives, market: Market) -> Iterator[str]:
     return (covariate_name(variable, point) for point in region_points(market.zone, drives))
 
 
 def _agreements(
     archive: CovariateArchive, names: Sequence[str], days: Sequence[date], now: int
 ) -> Iterator[LeadAgreement]:
-    newest = np.concatenate([_mean(archive, names, day, day_start(day) - _NEWEST_S, now) for day in days])
+    newest = np.concatenate([_mean_forecast(archive, names, day, day_start(day) - _NEWEST_S, now) for day in days])
     for lead in LEAD_DAYS:
-        forecast = np.concatenate([_forecast(archive, names, day, lead) for day in days])
+        forecast = np.concatenate([_earlier_forecast(archive, names, day, lead) for day in days])
         agreement = LeadAgreement.of(lead, forecast, newest)
         if agreement is not None:
             yield agreement
 
 
-def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: int) -> Floats:
+def _earlier_forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: int) -> Floats:
     issued_at = issue_instant(day - timedelta(days=lead))
-    return _mean(archive, names, day, issued_at - _ISSUED_WITHIN_S, issued_at)
+    return _mean_forecast(archive, names, day, issued_at - _ISSUED_WITHIN_S, issued_at)
 
 
-def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
+def _mean_forecast(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
     """For each hour of a day, return the mean of the newest forecasts of the covariates in `names`.
 
     Only forecasts issued from `since` to `until` count. If a covariate has no such forecast for an hour, the hour's
     mean is NaN.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
-    by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
+    by_place = [archive.newest_values(name, day_start(day), hours, since, until) for name in names]
     mean: Floats = np.mean(by_place, axis=0)
     return mean

@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 Tunnihind can't read the tables."""
 
 
-class System:
+class DatabaseSystem:
     """A database in SQLite or PostgreSQL.
 
     This class has defaults for the methods that only SQLite or only PostgreSQL needs.
@@ -36,7 +36,7 @@ class System:
     """True if no other process can use the database. A database in memory is private."""
 
     announces_changes = False
-    """True if `changes` yields announcements by other processes."""
+    """True if `change_announcements` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
         """`name` is the database's address without the password."""
@@ -48,8 +48,8 @@ class System:
         """Advice to the operator if some of the database is unreadable, or else an empty string."""
         self._recognise: Recognise | None = None
 
-    def require(self) -> None:
-        """Make sure that the database's file still exists. Call this method before each access. Raises StoreLost."""
+    def require_file(self) -> None:
+        """Make sure that the database's file is still usable. Call this method before each access. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -60,10 +60,11 @@ class System:
         """Open a transaction for writing as soon as no other transaction writes. Raises SQLAlchemyError, StoreError."""
 
     @abstractmethod
-    def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction for writing. A power failure may undo the transaction after its commit.
+    def writing_lease_row(self) -> AbstractContextManager[Connection]:
+        """Open a short transaction for writing. Raises SQLAlchemyError, StoreError.
 
-        On PostgreSQL, the transaction usually doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. On SQLite, a power failure may undo the
+        transaction after its commit.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
@@ -77,7 +78,7 @@ class System:
     def announce(self, connection: Connection) -> None:
         """If `announces_changes` is true, announce a change to all servers when the transaction is committed."""
 
-    async def changes(self) -> AsyncGenerator[None]:
+    async def change_announcements(self) -> AsyncGenerator[None]:
         """Yield once when the connection is ready, and again after each announced change. Raises StoreError.
 
         If `announces_changes` is false, yield nothing.
@@ -95,7 +96,7 @@ class System:
     def size(self) -> int | None:
         """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
-    def continue_only_if(self, recognise: Recognise) -> None:
+    def check_replacements_with(self, recognise: Recognise) -> None:
         """From now on, call `recognise` with a connection to any database that may have replaced the open database.
 
         Raises StoreError.
@@ -103,7 +104,7 @@ class System:
         self._recognise = recognise
 
     @abstractmethod
-    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+    def store_error(self, verb: str, error: SQLAlchemyError) -> StoreError:
         """Return a StoreError that describes a database error in plain words and without passwords.
 
         `verb` is "read" or "write".
@@ -114,7 +115,7 @@ class System:
         self.engine.dispose()
 
 
-class Outage:
+class OutageLog:
     """Logs the beginning and the end of trouble with a database."""
 
     def __init__(self, name: str, what: str) -> None:

@@ -19,16 +19,16 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost, one_line
-from tunnihind.store.address import shown, without_secrets
-from tunnihind.store.engines.base import Outage, System
-from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, changes
+from tunnihind.store.address import address_without_passwords, without_secrets
+from tunnihind.store.engines.base import DatabaseSystem, OutageLog
+from tunnihind.store.engines.postgresql_connection import CHANNEL, ImpatientConnection, change_announcements
 
 _LOG: Final = logging.getLogger(__name__)
 
 OLDEST_VERSION: Final = 14
 """The oldest version of PostgreSQL that the store supports."""
 
-_CONNECTING: Final[Mapping[str, Any]] = {
+_CONNECTION_PARAMETERS: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
     "connect_timeout": 5,
@@ -72,7 +72,7 @@ _RIGHTS: Final = text(
     " AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE')))"
 )
 
-_BESIDE: Final = text(
+_WRITING_LEASE_ROW: Final = text(
     "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
@@ -111,7 +111,7 @@ _PREAMBLE: Final = re.compile(
 _NO_CONNECTION: Final = "the database server can't be reached"
 
 
-class Postgresql(System):
+class Postgresql(DatabaseSystem):
     """A database on a PostgreSQL server.
 
     `look_for_damage` does nothing, because PostgreSQL finds damage only when it reads a damaged row.
@@ -121,7 +121,7 @@ class Postgresql(System):
 
     def __init__(self, url: URL) -> None:
         """Prepare to connect."""
-        super().__init__(shown(url))
+        super().__init__(address_without_passwords(url))
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -129,7 +129,7 @@ class Postgresql(System):
         # them.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
-        self._outage = Outage(self.name, "the database")
+        self._outage = OutageLog(self.name, "the database")
 
     @override
     @contextmanager
@@ -140,15 +140,15 @@ class Postgresql(System):
 
     @override
     def writing(self) -> AbstractContextManager[Connection]:
-        return self._alone(_WRITING)
+        return self._writing_alone(_WRITING)
 
     @override
     def migrating(self) -> AbstractContextManager[Connection]:
-        return self._alone(_MIGRATING, patience_s=math.inf)
+        return self._writing_alone(_MIGRATING, patience_s=math.inf)
 
     @contextmanager
-    def _alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
-        with self._writing.begin() as connection, _driver_connection(connection).waiting_for(patience_s):
+    def _writing_alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
+        with self._writing.begin() as connection, _driver_connection(connection).limiting_waits_to(patience_s):
             connection.exec_driver_sql(limits)
             if not connection.execute(_LOCK_IF_FREE).scalar_one():
                 connection.execute(_END_SILENT_WRITER, {"silent_s": _SILENT_AFTER_S})
@@ -158,9 +158,9 @@ class Postgresql(System):
 
     @override
     @contextmanager
-    def writing_beside(self) -> Iterator[Connection]:
+    def writing_lease_row(self) -> Iterator[Connection]:
         with self._writing.begin() as connection:
-            connection.execute(_BESIDE)
+            connection.execute(_WRITING_LEASE_ROW)
             self._check_database(connection)
             yield connection
 
@@ -173,9 +173,9 @@ class Postgresql(System):
         connection.execute(_ANNOUNCE)
 
     @override
-    async def changes(self) -> AsyncGenerator[None]:
+    async def change_announcements(self) -> AsyncGenerator[None]:
         try:
-            async for _ in changes(self.engine, _connecting(self._url)):
+            async for _ in change_announcements(self.engine, _connection_parameters(self._url)):
                 yield
         except (psycopg.Error, OSError) as error:
             words = one_line(without_secrets(str(error), self._url))
@@ -193,46 +193,49 @@ class Postgresql(System):
 
     @override
     def size(self) -> int:
-        """Return the size of the database in bytes, including PostgreSQL's own catalogue. Raises StoreError."""
+        """Return the size of the database in bytes, including PostgreSQL's own catalogue.
+
+        Raises SQLAlchemyError, StoreError.
+        """
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
     @override
-    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+    def store_error(self, verb: str, error: SQLAlchemyError) -> StoreError:
         if isinstance(error, PoolTimeout):
             return StoreError(
                 f"can't {verb} the database {self.name}: all connections are in use",
                 reason="all connections to the database are in use",
                 may_pass=True,
             )
-        told = error.orig if isinstance(error, DBAPIError) else error
+        cause = error.orig if isinstance(error, DBAPIError) else error
         # Only the first line of PostgreSQL's error message is used, because the other lines give advice, or repeat the
         # error for other hosts.
-        first, *_ = str(told).strip().splitlines() or [type(told).__name__]
+        first, *_ = str(cause).strip().splitlines() or [type(cause).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
-        if isinstance(error, DBAPIError) and _is_gone(error):
-            said = f"can't connect to the database {self.name}: {words}"
+        if isinstance(error, DBAPIError) and _is_connection_error(error):
+            message = f"can't connect to the database {self.name}: {words}"
             if self._recognise is None:
-                return StoreError(said, reason=_NO_CONNECTION, may_pass=True)
+                return StoreError(message, reason=_NO_CONNECTION, may_pass=True)
             self._outage.note(f"{_NO_CONNECTION}: {words}")
-            return StoreLost(said, reason=_NO_CONNECTION)
-        state = getattr(told, "sqlstate", None) or ""
+            return StoreLost(message, reason=_NO_CONNECTION)
+        state = getattr(cause, "sqlstate", None) or ""
         plain = _PLAIN.get(state)
         words = words if plain is None else f"{plain} ({words})"
-        said = f"can't {verb} the database {self.name}: {words}"
+        message = f"can't {verb} the database {self.name}: {words}"
         if state in _DAMAGED:
             self.damage = "a table of the database is damaged: stop the servers, and restore a backup"
-            return StoreDamaged(said, reason=self.damage)
+            return StoreDamaged(message, reason=self.damage)
         done = "read" if verb == "read" else "written to"
-        return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
+        return StoreError(message, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to a supported database: the opened database or a copy of it.
+        """Make sure that a new connection leads to the opened database or a copy of it.
 
-        Raises StoreError, StoreLost.
+        The server's version and the database's encoding must be supported. Raises StoreError, StoreLost.
         """
         if _IS_KNOWN not in connection.info:
-            _require_fit(connection, self.name)
+            _require_supported(connection, self.name)
             if self._recognise is None:
                 return
             try:
@@ -251,7 +254,7 @@ class Postgresql(System):
         self._outage.note("")
 
 
-def _require_fit(connection: Connection, name: str) -> None:
+def _require_supported(connection: Connection, name: str) -> None:
     """Make sure that the server's version and the database's encoding are supported. Raises StoreError."""
     info = _driver_connection(connection).info
     version = info.server_version // 10_000
@@ -268,11 +271,11 @@ def _require_fit(connection: Connection, name: str) -> None:
         )
 
 
-def _driver_connection(connection: Connection) -> WaitingConnection:
-    return cast("WaitingConnection", connection.connection.driver_connection)
+def _driver_connection(connection: Connection) -> ImpatientConnection:
+    return cast("ImpatientConnection", connection.connection.driver_connection)
 
 
-def _is_gone(error: DBAPIError) -> bool:
+def _is_connection_error(error: DBAPIError) -> bool:
     """Return whether an error comes from the connection rather than from the SQL statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
@@ -280,14 +283,14 @@ def _is_gone(error: DBAPIError) -> bool:
     return error.connection_invalidated or _SERVER_GONE.fullmatch(state) is not None
 
 
-def _connecting(url: URL) -> dict[str, Any]:
-    return {name: value for name, value in _CONNECTING.items() if name not in url.query}
+def _connection_parameters(url: URL) -> dict[str, Any]:
+    return {name: value for name, value in _CONNECTION_PARAMETERS.items() if name not in url.query}
 
 
 def _engine(url: URL) -> Engine:
     engine = create_engine(
         url,
-        connect_args=_connecting(url),
+        connect_args=_connection_parameters(url),
         pool_size=_POOL_SIZE,
         max_overflow=_POOL_OVERFLOW,
         pool_timeout=_POOL_WAIT_S,
@@ -296,15 +299,15 @@ def _engine(url: URL) -> Engine:
         pool_use_lifo=True,
     )
     event.listen(engine, "do_connect", _connect)
-    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "connect", _set_up_connection)
     return engine
 
 
 def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parameters: Mapping[str, Any]) -> object:
-    return WaitingConnection.connect(*arguments, **parameters)
+    return ImpatientConnection.connect(*arguments, **parameters)
 
 
-def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
+def _set_up_connection(connection: psycopg.Connection[Any], _record: object) -> None:
     # Dates are read as strings, because Python has no infinite dates, and one such date would stop the reading of all
     # rows.
     connection.adapters.register_loader("date", TextLoader)

@@ -20,13 +20,13 @@ _ANSWER_WITHIN_S: Final = 40.0
 _LOOK_EVERY_S: Final = 0.1
 
 
-class WaitingConnection(psycopg.Connection[Any]):
+class ImpatientConnection(psycopg.Connection[Any]):
     """A connection that closes itself if it waits more than `patience_s` seconds without exchanging anything."""
 
     patience_s: float = _ANSWER_WITHIN_S
 
     @contextmanager
-    def waiting_for(self, seconds: float | None) -> Iterator[None]:
+    def limiting_waits_to(self, seconds: float | None) -> Iterator[None]:
         """While this context is open, limit each wait to `seconds`. If `seconds` is None, use the usual limit."""
         if seconds is None:
             yield
@@ -64,15 +64,16 @@ def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[R
 
 
 CHANNEL: Final = "tunnihind_changed"
-"""The channel on which servers announce that the served data have changed."""
+"""The channel on which servers announce changed data."""
 
 _LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 
 
-async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
+async def change_announcements(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once when the connection is ready, and again after each announced change.
 
-    Raises psycopg.Error if the connection fails, or if the server is a read replica, which announces no changes.
+    Raises psycopg.Error if the connection fails, or if the database is PostgreSQL's read replica, because a read
+    replica can't announce changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
@@ -80,8 +81,8 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
         yield
         while True:
-            async with aclosing(connection.notifies(timeout=_LIVENESS_CHECK_INTERVAL_S)) as told:
-                async for _ in told:
+            async with aclosing(connection.notifies(timeout=_LIVENESS_CHECK_INTERVAL_S)) as announcements:
+                async for _ in announcements:
                     yield
             # A query reveals a broken connection, but waiting for announcements does not.
             await connection.execute("SELECT 1")

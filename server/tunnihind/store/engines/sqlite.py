@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
 from tunnihind.settings import COMMAND
-from tunnihind.store.engines.base import Outage, Recognise, System
+from tunnihind.store.engines.base import DatabaseSystem, OutageLog, Recognise
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ _GROUP_READS: Final = 0o640
 _BUSY_TIMEOUT_S: Final = 15
 _WRITES: Final = "tunnihind_writes"
 _IS_LASTING: Final = "tunnihind_is_lasting"
-_WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
+_ENABLE_WRITE_AHEAD_LOG: Final = "PRAGMA journal_mode = WAL"
 
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary code in their lowest byte (https://www.sqlite.org/rescode.html)."""
@@ -45,11 +45,11 @@ _CHECK: Final = "PRAGMA quick_check(1)"
 """If the file is sound, SQLite answers "ok"."""
 
 
-class Sqlite(System):
+class Sqlite(DatabaseSystem):
     """An SQLite database.
 
     SQLite can't announce changes, so each server checks the database for changes every few seconds. `require_rights`
-    checks nothing. If the server may not write to the file, opening the file or the first write fails.
+    checks nothing, because opening the file or the first write fails if the server may not write to the file.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
@@ -60,26 +60,26 @@ class Sqlite(System):
         self.is_private = self.path is None
         self._read_only = read_only
         self._anchor: sqlite3.Connection | None = None
-        self._outage = Outage(str(self.path), "the database file")
+        self._outage = OutageLog(str(self.path), "the database file")
         self._lock = threading.Lock()
         if self.path is None:
             self.engine = _engine(url, read_only=read_only)
         elif read_only:
             self.engine = _reading_engine(self.path)
         else:
-            _make(self.path)
+            _make_file(self.path)
             # With `mode=rw`, SQLite never makes a new file in place of a deleted file.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
-        self._opened = _identity(self.path)
+        self._opened = _file_identity(self.path)
 
     @override
-    def require(self) -> None:
+    def require_file(self) -> None:
         # After an outage, the file is always examined, because a new file may have the deleted file's inode number.
-        if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
+        if self.path is None or (self._opened == _file_identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
-            trouble = self._examine(self.path)
+            trouble = self._examine_file(self.path)
             self._outage.note(trouble)
         if trouble:
             raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble)
@@ -93,10 +93,11 @@ class Sqlite(System):
         return self.engine.execution_options(**{_WRITES: True}).begin()
 
     @override
-    def writing_beside(self) -> AbstractContextManager[Connection]:
+    def writing_lease_row(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        If each renewal of the lease were flushed to the disk, a memory card would wear out.
+        A commit is not flushed to the disk at once, because flushing each renewal of the lease would wear out a memory
+        card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -118,22 +119,22 @@ class Sqlite(System):
         return sum(file.stat().st_size for file in files if file.exists())
 
     @override
-    def continue_only_if(self, recognise: Recognise) -> None:
-        super().continue_only_if(recognise)
+    def check_replacements_with(self, recognise: Recognise) -> None:
+        super().check_replacements_with(recognise)
         self._keep_file_open()
 
     @override
-    def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        told = error.orig if isinstance(error, DBAPIError) else None
-        if told is None:
+    def store_error(self, verb: str, error: SQLAlchemyError) -> StoreError:
+        cause = error.orig if isinstance(error, DBAPIError) else None
+        if cause is None:
             return StoreError(f"can't {verb} the database {self.name}: {error}")
-        code = getattr(told, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
+        code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
         if code == sqlite3.SQLITE_CORRUPT:
-            self.damage = _DAMAGED.format(told)
+            self.damage = _DAMAGED.format(cause)
             return StoreDamaged(f"can't {verb} the database {self.name}: {self.damage}", reason=self.damage)
         done = "read" if verb == "read" else "written to"
-        reason = f"the database can't be {done}: {told}"
-        return StoreError(f"can't {verb} the database {self.name}: {told}", reason=reason, may_pass=code in _MAY_PASS)
+        reason = f"the database can't be {done}: {cause}"
+        return StoreError(f"can't {verb} the database {self.name}: {cause}", reason=reason, may_pass=code in _MAY_PASS)
 
     @override
     def close(self) -> None:
@@ -164,12 +165,12 @@ class Sqlite(System):
             self._anchor = None
         self.engine.dispose()
 
-    def _examine(self, path: Path) -> str:
+    def _examine_file(self, path: Path) -> str:
         """Return the problem with the file at `path`, or an empty string if the file can be used.
 
         If the file is a sound copy of the opened database, the copy is used from now on.
         """
-        found = _identity(path)
+        found = _file_identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
         # A connection that still has the replaced file open would write into the new file's write-ahead log, because
@@ -217,7 +218,7 @@ def file_mode(path: Path | None) -> int:
         return OWNER_ONLY
 
 
-def _identity(path: Path | None) -> tuple[int, int] | None:
+def _file_identity(path: Path | None) -> tuple[int, int] | None:
     """Return the device and inode numbers of a file. If there is no file, return None."""
     try:
         found = None if path is None else path.stat()
@@ -226,11 +227,11 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
     return None if found is None else (found.st_dev, found.st_ino)
 
 
-def _make(path: Path) -> None:
+def _make_file(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. If SQLite
-    created the file, usually everybody could read it. SQLite gives its log files the permissions of the database file.
+    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. SQLite itself
+    would usually create a file that everybody can read. It gives its log files the permissions of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -280,12 +281,12 @@ def _can_be_read(path: Path) -> bool:
 def _engine(url: URL, *, read_only: bool) -> Engine:
     engine = create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
     event.listen(engine, "connect", _set_up_reading if read_only else _set_up_writing)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "begin", _begin_transaction)
     return engine
 
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
-    # `_begin` begins the transactions, so the driver must not begin them.
+    # `_begin_transaction` begins the transactions, so the driver must not begin them.
     connection.isolation_level = None
     # With strict decoding, one string that is not UTF-8 would stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -293,13 +294,13 @@ def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
     _set_up_reading(connection, _record)
-    _write_ahead(connection)  # with a write-ahead log, readers never wait for a writer
+    _enable_write_ahead_log(connection)  # with a write-ahead log, readers never wait for a writer
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _enable_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Make SQLite use a write-ahead log, even if another process switches it on at the same time."""
     try:
-        connection.execute(_WRITE_AHEAD)
+        connection.execute(_ENABLE_WRITE_AHEAD_LOG)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
@@ -307,10 +308,10 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         # BEGIN IMMEDIATE waits until the other process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
-        connection.execute(_WRITE_AHEAD)
+        connection.execute(_ENABLE_WRITE_AHEAD_LOG)
 
 
-def _begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:

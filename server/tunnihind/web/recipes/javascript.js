@@ -3,8 +3,9 @@ const answer = await fetch("http://tunnihind.local:8080/api/v1/forecast");
 const body = await answer.json();
 if (!answer.ok) throw new Error(body.detail);
 
-const [now] = body.dayAhead;
-console.log(`${now.startsAt}  ${now.eurKwh} EUR/kWh`);
+for (const hour of body.dayAhead) {
+  console.log(`${hour.startsAt}  ${hour.eurKwh} EUR/kWh`);
+}
 
 for (const hour of body.forecast) {
   console.log(`${hour.startsAt}  ${hour.p50Kwh} (${hour.p10Kwh} to ${hour.p90Kwh})`);

@@ -35,7 +35,7 @@ export function setChoicesUndoably(changes, remembered) {
   history.pushState({ names: remembered }, "", addressWith(changes));
 }
 
-/** After Back or Forward, restores the remembered choices from the address, and reloads the page. */
+/** After Back or Forward to an address that `takeStep` wrote, restores its remembered choices, and reloads the page. */
 export function restoreOnBack() {
   addEventListener("popstate", ({ state }) => {
     if (!state?.names) return;
@@ -65,8 +65,8 @@ export function choiceOfLink(link) {
 }
 
 /**
- * If the server has no public address, writes this page's address into code to copy. If only the local network can
- * reach this page's address, also shows a warning.
+ * If the server has no public address, writes the address by which the browser reached it into code to copy. If other
+ * networks can't reach this address, also shows a warning.
  * @param {Document} page
  * @param {string | null} unnamed the address to replace; null if the server has a public address
  */
@@ -82,8 +82,8 @@ export function showServerAddress(page, unnamed) {
 }
 
 /**
- * Returns whether only the local network can reach a host. Except for some rare addresses, `_is_local_host` in
- * settings.py gives the same result.
+ * Returns whether a host is this machine or in a local network, judged by its name or address. Except for some rare
+ * addresses, `_is_local_host` in settings.py gives the same result.
  * @param {string} host as in a URL
  */
 export function isPrivateHost(host) {

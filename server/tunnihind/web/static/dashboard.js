@@ -5,7 +5,7 @@ import { Finder } from "./finder.js";
 import { data, drawChart, poller, scene, startView } from "./view.js";
 
 /**
- * When the reader changes a fee, remembers all fees of the form and writes them into the address.
+ * When the reader changes a fee and all fees of the form are valid, remembers them and writes them into the address.
  * @param {() => void} onChange called after each change
  */
 function watchHouseholdForm(onChange) {
@@ -32,7 +32,7 @@ function watchHouseholdForm(onChange) {
   }
 }
 
-/** The finder's form; null if the server has no prices. */
+/** The finder's form; null if the page has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
 const finder = form && place && new Finder(form, place, scene, (found, mostExpensive) => {

@@ -1,9 +1,12 @@
 // Draws the page's chart with chart.js, which Home Assistant's card also uses. For readers without scripts, drawing.py
 // draws a similar chart on the server.
 
-import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
+import { DAYS_PX, Drawing, HOURS_PX, middleWithin, roundStep, TINTS } from "./chart.js";
 
-/** Free space at the top of the price axis, as a fraction of the axis. With negative prices, the bottom has as much. */
+/**
+ * Free space at the top of the price axis, as a fraction of the axis without free space. With negative prices, the
+ * bottom has as much.
+ */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
@@ -20,7 +23,8 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
 /**
  * The ends of the price axis, with some free space, and the step between its labels. For the same prices, the server's
  * chart has the same axis.
- * @param {number} least the lowest visible price, or zero @param {number} most the highest visible price, or zero
+ * @param {number} least the lowest visible price, or zero if that is lower
+ * @param {number} most the highest visible price, or zero if that is higher
  */
 export function priceAxis(least, most) {
   const reach = most - least || 1;
@@ -28,7 +32,7 @@ export function priceAxis(least, most) {
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 
-/** Draws published prices as steps, the forecast as a line in its band, and behind them nights and found times. */
+/** Draws published prices as steps, the forecast as a line in its band, and nights and the finder's results behind. */
 export class PageDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
@@ -63,7 +67,7 @@ export class PageDrawing extends Drawing {
     const hasHours = this.size.height - bottom >= (HOURS_PX + DAYS_PX) * this.scale;
     this.drawPrices(scene, { left, right: left + offsetWidth, top, bottom, below: bottom, hasAxis: true, hasHours });
     for (const [name, spans] of /** @type {[string, Span[]][]} */ (Object.entries({ nights: scene.nights, window: scene.found, avoid: scene.mostExpensive }))) {
-      this.path(name, spans.map(({ from, to }) => this.block(from, to)).join(""));
+      this.setPath(name, spans.map(({ from, to }) => this.fullHeightPath(from, to)).join(""));
     }
     this.labelUnitAndNow(scene);
   }
@@ -77,7 +81,7 @@ export class PageDrawing extends Drawing {
       const joint = before?.end === start ? `${this.y(before.price)}V` : "";
       edges[tint ?? TINTS.length - 1] += `M${this.x(start)} ${joint}${this.y(price)}H${this.x(end)}`;
     });
-    edges.forEach((d, tint) => this.path(`edge ${TINTS[tint]}`, d));
+    edges.forEach((d, tint) => this.setPath(`edge ${TINTS[tint]}`, d));
   }
 
   /** Draws the median and the band from the middle of each period to the middle of the next, except across gaps. @override @param {Period[]} forecast */
@@ -91,19 +95,19 @@ export class PageDrawing extends Drawing {
     }
     const line = (/** @type {Period[]} */ run, /** @type {"low" | "price" | "high"} */ of) =>
       run.map((period) => `${this.x((period.start + period.end) / 2)} ${this.y(period[of] ?? 0)}`).join("L");
-    this.path("median", runs.map((run) => `M${line(run, "price")}`).join(""));
-    this.path("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
+    this.setPath("median", runs.map((run) => `M${line(run, "price")}`).join(""));
+    this.setPath("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
   }
 
-  /** Writes the unit above the price axis. If the present is in view and there is room, also labels the present. @param {DrawnScene} scene */
+  /** Writes the unit above the price axis, and labels the present if it is in view. Labels without room are left out. @param {DrawnScene} scene */
   labelUnitAndNow({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {
       const width = this.widthOf(text);
-      return { text, kind, width, at: within(middle, width, least, right) };
+      return { text, kind, width, at: middleWithin(middle, width, least, right) };
     };
     const unit = label(wording.unitSymbol, "unit", 0, 2);
     const isNow = now >= view.from && now < view.to;
-    this.drawZones([unit, ...(isNow ? [label(wording.say("chart.legend.now"), "now-name", this.x(now), Math.max(left, unit.width + GAP_PX))] : [])]);
+    this.drawLabelsAbove([unit, ...(isNow ? [label(wording.say("chart.legend.now"), "now-name", this.x(now), Math.max(left, unit.width + GAP_PX))] : [])]);
   }
 }

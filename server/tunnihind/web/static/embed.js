@@ -1,4 +1,4 @@
-// The small view for other pages.
+// Starts the small view: the present price and the chart.
 
 import { startView } from "./view.js";
 

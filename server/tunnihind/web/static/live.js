@@ -31,8 +31,8 @@ function isBeingEdited(part) {
 }
 
 /**
- * Shows a period as the present period, from the prices already received. If a fresh page shows the period already,
- * nothing changes.
+ * Shows a period as the present period, from the prices already received. If the page shows the period already, nothing
+ * changes.
  * @param {number} ts start of the period
  * @param {import("./periods.js").Scene} scene
  */
@@ -64,7 +64,7 @@ export function showPeriod(ts, scene) {
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   writeText(card, "[data-now-kind]", wording.say(kind));
-  // This sentence compares the cheapest time with the price of an earlier period.
+  // The old sentence compares the cheapest time with the price of an earlier period, so remove it.
   writeText(card, "#next-cheap", "");
 }
 

@@ -7,7 +7,7 @@ import { nightsOf } from "./periods.js";
 
 const MARGIN_S = 2 * HOUR_S;
 const PAST_DAYS = 14;
-/** The address is written after a pause of this many ms. Browsers refuse to change it with every pixel of a drag. */
+/** The address is written after a pause of this many ms, because browsers refuse a change at each pixel of a drag. */
 const REST_MS = 250;
 const SPAN_NAMES = ["near", "ahead", "week", "all"];
 
@@ -65,11 +65,12 @@ export class PageChart extends Chart {
     this.defaultSpan = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
     this.spanName = SPAN_NAMES.find((name) => name === choiceOr("span")) ?? this.defaultSpan;
     const [from, to] = [Number(choiceOr("from")), Number(choiceOr("to"))];
-    /** @type {Span | null} the view after moving or zooming; null for a named span */
+    /** @type {Span | null} the view after moving or zooming, or from the address; null for a named span */
     this.ownView = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.showSpan(this.defaultSpan));
-    // A press outside the chart clears the period pointed at. Buttons keep the period, because the zoom needs it.
+    // A press outside the chart clears the period pointed at. A press on a button doesn't, because the buttons zoom
+    // around this period.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -95,7 +96,7 @@ export class PageChart extends Chart {
     return this.scene?.pointed ?? null;
   }
 
-  /** Draws the page's current data: prices, wording and finder results. */
+  /** Draws the page's current prices and the finder's results, in the reader's language, unit and time zone. */
   drawData() {
     const { wording, found, mostExpensive } = this.data;
     const drawn = drawnPeriods(this.data, this.showsPast);
@@ -116,14 +117,14 @@ export class PageChart extends Chart {
 
   /** Shows the reader's own view, or else the named span. */
   applyView() {
-    this.see(this.ownView ?? namedView(this.spanName, this.knownSpan, this.clock(), this.data.wording));
+    this.setView(this.ownView ?? namedView(this.spanName, this.knownSpan, this.clock(), this.data.wording));
   }
 
   /** Shows a view. The view may begin before the first period only while earlier periods are still to come. @override @param {Span} view */
-  see(view) {
+  setView(view) {
     const { from, to } = this.knownSpan;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
-    super.see(view);
+    super.setView(view);
     if (this.ownView) this.ownView = this.view;
     for (const button of this.card.querySelectorAll("[data-span]")) {
       button.setAttribute("aria-pressed", String(!this.ownView && button.getAttribute("data-span") === this.spanName));
@@ -137,7 +138,7 @@ export class PageChart extends Chart {
   }
 
   /** @override */
-  chosen() {
+  beforeReaderMoves() {
     this.ownView = this.view;
     this.saveView();
   }
@@ -151,12 +152,12 @@ export class PageChart extends Chart {
   }
 
   /** @override */
-  home() {
+  showDefaultView() {
     this.showSpan(this.defaultSpan);
   }
 
   /** @override */
-  lookBefore() {
+  onStepBeforeStart() {
     this.awaitsPast();
   }
 
@@ -169,8 +170,8 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** When the focus leaves the chart, keeps the period pointed at, because the buttons that zoom need it. @override */
-  leave() {}
+  /** When the focus leaves the chart, keeps the period pointed at, because the buttons zoom around it. @override */
+  onFocusOut() {}
 
   /** Writes the view into the address after a pause without changes. */
   saveView() {
@@ -190,7 +191,7 @@ export class PageChart extends Chart {
     if (span) this.showSpan(span);
     if (move === "in") this.zoom();
     if (move === "out") this.zoom(1 / ZOOM);
-    if (move === "earlier") this.turn(-1 / 2);
-    if (move === "later") this.turn(1 / 2);
+    if (move === "earlier") this.panByShare(-1 / 2);
+    if (move === "later") this.panByShare(1 / 2);
   }
 }

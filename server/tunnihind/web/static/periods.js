@@ -25,7 +25,7 @@ export const QUARTER_S = 900;
 /**
  * Maps the start of each period to the period, from the first to the last with data. Some periods may have no data.
  * @param {Prices} prices
- * @param {(eurMwh: number, ts: number) => number} amount converts a price to the reader's unit
+ * @param {(eurMwh: number, ts: number) => number} amount adds fees and VAT, and converts the sum to the reader's unit
  * @returns {Map<number, Period>}
  */
 export function periodsOf({ settled, forecast, step }, amount) {

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of past days to request. For hours, the API gives at least 2 days. In the last hour of a
- * day with 25 hours, one day doesn't cover all quarters of today. The chart then calls `awaitsPast`.
+ * `recent` is the number of past days to request. For hours, the API gives at least 2 days. In the last 45 minutes of a
+ * day with 25 hours, one day doesn't cover all quarters of today, so the chart then calls `awaitsPast`.
  */
 const HOUR_REQUEST = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTER_REQUEST = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -87,7 +87,7 @@ export class Poller {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Reads prices from an answer, and the difference between the clocks. Throws if the answer has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads prices from an answer, and the difference between the clocks. Throws TypeError if `now` or a list of prices is missing. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   parsePrices({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.

@@ -1,17 +1,17 @@
 // The words around the chart: the tip at the period pointed at, the legend, and the weather below the chart.
 
-import { inView, isPublished } from "./chart.js";
+import { isPublished, periodsInView } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
 /** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the sides of a period's column, and the pointer's distance `y` from the plot's top */
 
-/** The tip's distance from the column or the pointer. A finger hides more than a mouse pointer. */
+/** The tip's distance from the column or the pointer, for a mouse and for a finger, which hides more. */
 const [GAP_PX, FINGER_PX] = [12, 36];
 
 /**
- * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer. A
- * tip that is smaller than the plot stays inside the plot.
+ * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer.
+ * If the pointer is on the plot, a tip that is smaller than the plot stays inside the plot.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
 export function tipPlace(tip, plot, { from, to, y, isFinger }) {
@@ -75,7 +75,7 @@ export class Readout {
     return lines.filter(({ text }) => text);
   }
 
-  /** Places the tip beside the visible part of the period pointed at. If no part is visible, hides the tip. */
+  /** Places the tip at the visible part of the period pointed at. If no part is visible, hides the tip. */
   placeTip() {
     const { data, drawing, pointed, pointer: spot, view } = this.chart;
     if (!this.hasFloatingTip || pointed === null) return;
@@ -104,12 +104,12 @@ function lineElement(text, name) {
  * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
 export function showLegend(card, { periods, forecasts, view, nights, found, mostExpensive }) {
-  const published = inView(periods, view).filter(isPublished);
+  const published = periodsInView(periods, view).filter(isPublished);
   const isInView = (/** @type {import("./chart.js").Span} */ { from, to }) => to > view.from && from < view.to;
   /** @type {Record<string, boolean>} */
   const isSeen = {
     settled: published.length > 0,
-    forecast: inView(forecasts, view).length > 0,
+    forecast: periodsInView(forecasts, view).length > 0,
     negative: published.some(({ price }) => price < 0),
     found: found.some(isInView),
     dearest: mostExpensive.some(isInView),

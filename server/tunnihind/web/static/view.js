@@ -18,7 +18,7 @@ export const scene = {
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
-/** @type {import("./periods.js").Forecast[]} the hours after the public window, if the page has any */
+/** @type {import("./periods.js").Forecast[]} the forecast for hours after the public window, if the page has any */
 let beyond = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
@@ -41,7 +41,7 @@ export const poller = new Poller({
     }
     showServerAddress(fresh, data.address);
     replaceChangedParts(fresh);
-    // Until this script draws a chart, the page shows the server's drawing.
+    // Until this script draws a chart, the page shows the server's drawing, so update it.
     if (card && !chart) elementAt("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     const freshData = pageData(fresh);
     scene.wording = new Wording(freshData);

@@ -67,7 +67,7 @@ function totalPrice(periods) {
   return periods.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** @typedef {{period: import("./periods.js").Period, seconds: number}} Slice  a period with a price, and the seconds that a device runs in it */
+/** @typedef {{period: import("./periods.js").Period, seconds: number}} Slice  a period with a price or forecast, and the seconds that a device runs in it */
 /**
  * @typedef {{mean: number, range: [number, number] | null, isAllForecast: boolean, euros: number}} Cost
  *   the mean price and its likely range in the reader's unit, and the cost in euros, rounded to the cent. If all prices

@@ -15,7 +15,7 @@ from .settled_prices import SettledPrices
 
 # Energy is rounded to a milliwatt-hour, and money to a ten-thousandth of a cent.
 _DECIMALS: Final = 6
-_FIGURES: Final = 4
+_FIGURES_PER_AMOUNTS: Final = 4
 _KWH_DECIMALS: Final = 6
 
 
@@ -43,28 +43,29 @@ class Amounts:
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
 
 
-NOTHING: Final = Amounts()
+NO_AMOUNTS: Final = Amounts()
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
     """The total energy, cost and savings of some windows.
 
-    `even` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `even.kwh` is the
-    running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is the
-    number of hours for which the energy of the plan's own device is unknown.
+    `at_one_kw` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `at_one_kw.kwh` is
+    the running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is
+    the number of hours for which the energy of the plan's own device is unknown. Slices that need an unknown price are
+    left out of all amounts.
     """
 
-    even: Amounts = field(default_factory=Amounts)
+    at_one_kw: Amounts = field(default_factory=Amounts)
     used: Amounts = field(default_factory=Amounts)
     unread_h: float = 0.0
 
     def __add__(self, other: Total) -> Total:
-        return Total(self.even + other.even, self.used + other.used, self.unread_h + other.unread_h)
+        return Total(self.at_one_kw + other.at_one_kw, self.used + other.used, self.unread_h + other.unread_h)
 
     def as_list(self) -> list[float]:
         """Return the total as a list of rounded figures that JSON can store."""
-        figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
+        figures = (*astuple(self.at_one_kw), *astuple(self.used), self.unread_h)
         return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or 0.0` turns -0.0 into 0.0
 
     @classmethod
@@ -74,9 +75,9 @@ class Total:
         Raises ValueError or TypeError if `kept` has the wrong form.
         """
         *figures, unread_h = (float(figure) for figure in kept)
-        if len(figures) != 2 * _FIGURES:
-            raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
-        return cls(Amounts(*figures[:_FIGURES]), Amounts(*figures[_FIGURES:]), unread_h)
+        if len(figures) != 2 * _FIGURES_PER_AMOUNTS:
+            raise ValueError(f"expected {2 * _FIGURES_PER_AMOUNTS + 1} figures, not {len(figures) + 1}")
+        return cls(Amounts(*figures[:_FIGURES_PER_AMOUNTS]), Amounts(*figures[_FIGURES_PER_AMOUNTS:]), unread_h)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class StartedWindow:
         return self.window[1]
 
     @property
-    def prices_needed(self) -> Piece:
+    def time_of_needed_prices(self) -> Piece:
         """The range of time whose settled prices are needed to compute the window's cost and savings.
 
         The range lasts from the start of the window's first day, or from `at_once` if that is earlier, to the end of
@@ -126,7 +127,7 @@ class StartedWindow:
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
-    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
+    def with_decided_pieces(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
         If the window has an energy, a higher `energy_kwh` replaces it. A lower `energy_kwh` changes nothing, because a
@@ -136,9 +137,9 @@ class StartedWindow:
         if needed is not None and energy_kwh is not None:
             needed = max(needed, energy_kwh)
         window = self.start, max(self.start, decided[-1][1])
-        return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
+        return replace(self, window=window, pieces=begun_pieces(decided, now, self.pieces), energy_kwh=needed)
 
-    def until(self, instant: int) -> StartedWindow | None:
+    def cut_off(self, instant: int) -> StartedWindow | None:
         """Cut the window off at `instant` (UTC seconds). If no piece begins before `instant`, return None."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
@@ -147,11 +148,11 @@ class StartedWindow:
         """Split the pieces at each quarter of an hour, and return the slices that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
-    def unread(self, until: int) -> list[Piece]:
+    def unread_slices(self, until: int) -> list[Piece]:
         """Return the slices in `slices(until)` that still lack a meter reading. Without a meter, return no slices."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
-    def energy(self, until: int) -> Mapping[Piece, float]:
+    def energy_by_slice(self, until: int) -> Mapping[Piece, float]:
         """Return the energy in kWh of each slice in `slices(until)`. Slices with unknown energy are left out."""
         if self.meter:
             return {one: kwh for one, kwh in self.readings.items() if one[1] <= until}
@@ -185,13 +186,13 @@ class StartedWindow:
 _DECODER: Final = BasicDecoder(StartedWindow)
 
 
-def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
+def begun_pieces(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the pieces of a window that have begun by `now` (UTC seconds).
 
     `decided` contains the pieces that the plan has chosen. `before` is the result of the previous call. If a piece in
     `before` is no longer in `decided`, the piece ends at `now` or earlier.
     """
-    pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
+    pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in_pieces(start, decided)]
     for start, end in decided:
         begins = min((one for one, _ in before if start <= one < end), default=max(start, now))
         if begins < now or start <= now < end:
@@ -199,7 +200,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
     return tuple(sorted(pieces))
 
 
-def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
+def totals_by_day(window: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
     `saved` compares the window with an immediate start at `at_once`. After the immediate start, slices of the same
@@ -208,9 +209,9 @@ def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dic
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}
-    energy = run.energy(until)
-    at_once = run.at_once
-    for start, end in run.slices(until):
+    energy = window.energy_by_slice(until)
+    at_once = window.at_once
+    for start, end in window.slices(until):
         day = day_at(start)
         if day.date not in means:
             means[day.date] = prices.mean(day.start, day.end)
@@ -219,7 +220,7 @@ def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dic
         if price is None or first is None or mean is None:
             continue
         hours, kwh = (end - start) / HOUR_S, energy.get((start, end))
-        used = NOTHING if kwh is None else _amounts(kwh, price, first, mean)
+        used = NO_AMOUNTS if kwh is None else _amounts(kwh, price, first, mean)
         slice_total = Total(_amounts(hours, price, first, mean), used, hours if kwh is None else 0.0)
         days[day.date] = days.get(day.date, Total()) + slice_total
     return days
@@ -229,7 +230,7 @@ def _amounts(kwh: float, price: float, at_once: float, mean: float) -> Amounts:
     return Amounts(kwh, kwh * price, kwh * (at_once - price), kwh * (mean - price))
 
 
-def _is_in(instant: int, pieces: Sequence[Piece]) -> bool:
+def _is_in_pieces(instant: int, pieces: Sequence[Piece]) -> bool:
     return any(start <= instant < end for start, end in pieces)
 
 
