@@ -50,7 +50,7 @@ const DEFAULT_DEADLINE = "24h";
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} Ahead  the data for deadlines. `next` is the earliest start. `duration` is the running time in seconds.
+ * }} DeadlineLimits  what limits a deadline. `next` is the earliest start. `duration` is the running time in seconds.
  *   `ends` lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
  *   `2026-11-20T14:00`
  */
@@ -62,7 +62,7 @@ const DEFAULT_DEADLINE = "24h";
  * A choice is `24h` (24 hours from the earliest start, rounded up to a full hour), `morning` (the first 07:00 by which
  * the device can be done), `none`, or an instant in unix seconds. In old addresses, a choice may be a time by the
  * reader's clock. Any other text means `24h`.
- * @param {string} choice @param {Ahead} ahead
+ * @param {string} choice @param {DeadlineLimits} ahead
  * @returns {number | null}
  */
 export function deadlineOf(choice, ahead) {
@@ -72,7 +72,7 @@ export function deadlineOf(choice, ahead) {
   return Math.min(wanted, ends[ends.length - 1] ?? next);
 }
 
-/** @param {string} choice @param {Ahead} ahead */
+/** @param {string} choice @param {DeadlineLimits} ahead */
 function chosenInstant(choice, { next, duration, ends, wall }) {
   if (choice === "none") return Infinity;
   if (choice === "morning") return nextMorning(next + duration, wall);
@@ -285,7 +285,7 @@ export class Finder {
     const next = floorTo(now(), QUARTER_S) + QUARTER_S;
     const priced = this.pricedQuartersFrom(next);
     const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
-    /** @type {Ahead} */
+    /** @type {DeadlineLimits} */
     const ahead = { next, duration, ends, wall: (ts) => wording.wall(ts) };
     const wanted = deadlineOf(this.deadline, ahead);
     const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, ahead) ?? next;
@@ -328,7 +328,7 @@ export class Finder {
     });
   }
 
-  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {DeviceUse} asked @param {Ahead} ahead @param {number} deadline */
+  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {DeviceUse} asked @param {DeadlineLimits} ahead @param {number} deadline */
   offerDeadlines({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
     const { day, time } = this.fields;
     const { now, step, wording } = this.scene;

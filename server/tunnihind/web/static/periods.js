@@ -19,7 +19,8 @@ export const QUARTER_S = 900;
  * @typedef {{
  *   periods: Map<number, Period>, step: number, now: () => number,
  *   found: Span[], mostExpensive: Span[], wording: import("./wording.js").Wording,
- * }} Scene  a page's data; `step` is the length of a period in seconds; `found` and `mostExpensive` are the finder's results
+ * }} Scene  a page's data; `step` is the length of a period in seconds; `found` and `mostExpensive` are the finder's
+ *   results
  */
 
 /**
