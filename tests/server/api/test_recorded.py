@@ -42,8 +42,8 @@ def fill(store: Store) -> None:
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
-        pytest.param("forecast", lambda snapshot: snapshot.forecast("identity"), id="forecast"),
-        pytest.param("series", lambda snapshot: snapshot.series(2, "identity"), id="series"),
+        pytest.param("forecast", lambda snapshot: snapshot.forecast_answer("identity"), id="forecast"),
+        pytest.param("series", lambda snapshot: snapshot.series_answer(2, "identity"), id="series"),
     ],
 )
 @pytest.mark.parametrize("settings", [Settings(), Settings(full_horizon=True)], ids=["public", "full-horizon"])
