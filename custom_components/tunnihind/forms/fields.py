@@ -29,6 +29,17 @@ class NumberField(NumberSelector):
         return number
 
 
+class CountField(NumberField):
+    """A number field that refuses 1.5, which Home Assistant's own number field accepts."""
+
+    @override
+    def __call__(self, data: Any) -> int:
+        number = super().__call__(data)
+        if not number.is_integer():
+            raise vol.Invalid("expected int")
+        return int(number)
+
+
 def number_field(least: float, most: float, unit: str) -> NumberField:
     """Return a field in which people type a number from `least` to `most`."""
     return NumberField(
@@ -50,9 +61,9 @@ def price_field(unit: Unit, lowest_cents: float, highest_cents: float) -> Number
     )
 
 
-def count_field(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> NumberSelector:
+def count_field(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> CountField:
     """Return a field in which people choose a whole number from 1 to `most`."""
-    return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
+    return CountField(NumberSelectorConfig(min=1, max=most, mode=mode))
 
 
 def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:

@@ -39,8 +39,8 @@ BILLING_FORM: Final = BILLING_QUESTION.extend(
 )
 CHEAP_HOURS_FORM: Final = vol.Schema(
     {
-        vol.Required(CONF_CHEAP_HOURS): vol.All(count_field(24), vol.Coerce(int)),
-        vol.Optional(CONF_HOURS_AHEAD): vol.All(count_field(48), vol.Coerce(int)),
+        vol.Required(CONF_CHEAP_HOURS): count_field(24),
+        vol.Optional(CONF_HOURS_AHEAD): count_field(48),
     }
 )
 UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_UNIT)})

@@ -220,7 +220,6 @@ def plan_from_input(
     plan = {key: value for key, value in typed.items() if value is not None}
     plan |= {key: _minutes(plan[key]) for key in (DURATION, MIN_PIECE) if key in plan}
     plan |= {key: unit.to_cents(plan[key]) for key in (PRICE_CAP, TOLERANCE) if key in plan}
-    plan |= {key: int(plan[key]) for key in (MAX_STARTS, DAYS) if key in plan}
     plan[CHOSEN_DAYS] = [day for day in WEEKDAYS if day in plan.get(CHOSEN_DAYS, ())]
     plan.setdefault(MIN_PIECE, _default_min_piece(form))
     if SPLIT in plan:

@@ -475,6 +475,16 @@ async def test_the_number_of_cheap_hours_is_kept_as_a_whole_number(hass: HomeAss
     assert isinstance(result["data"]["cheap_hours"], int)
 
 
+@pytest.mark.parametrize("count", [4.5, "nan", 0, 25])
+async def test_a_number_of_hours_that_is_not_whole_or_out_of_range_is_refused_at_its_field(
+    hass: HomeAssistant, count: float | str
+) -> None:
+    form = await choose(hass, "cheap")
+    with pytest.raises(InvalidData) as error:
+        await submit(hass, form, {"cheap_hours": count})
+    assert error.value.path == ["cheap_hours"]
+
+
 async def test_the_hours_ahead_stay_where_only_the_cheap_ones_are_given(hass: HomeAssistant) -> None:
     form = await choose(hass, "cheap", {"hours_ahead": 24})
     assert shown(form) == {"cheap_hours": 6, "hours_ahead": 24}
