@@ -59,7 +59,7 @@ def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> s
     """Write whether it is worth waiting for the cheapest price. Both prices are in the reader's unit."""
     worth = display.shown_amount(_MIN_SAVING_EUR_MWH, ts) - display.shown_amount(0.0, ts)
     if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
-        return display.texts("now.same" if cheapest < now else "now.dearer")
+        return display.texts("now.same" if cheapest <= now else "now.dearer")
     # If the cheapest price is below zero, a saving in percent has no meaning.
     if cheapest < 0:
         return display.texts("now.wait")

@@ -40,6 +40,7 @@ def cheapest(prices: Mapping[int, float], **options: str) -> str:
             {5: 90.0, 6: 91.0, 7: 92.0},
             "today 17:00–20:00, 91.00 €/MWh. Waiting saves little.",
         ),
+        ({}, "100.00 €/MWh. Waiting saves little."),
         (dict.fromkeys(range(1, 24), 150.0), "150.00 €/MWh. Now is cheaper."),
     ],
 )
