@@ -19,6 +19,7 @@ _SHARED_KEYS: Final = (
     "days.today",
     "days.tomorrow",
     "now.level",
+    "now.forecast",
     "level.very_low",
     "level.low",
     "level.normal",

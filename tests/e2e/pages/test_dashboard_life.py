@@ -191,7 +191,7 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
         await page.clock.fast_forward(3_600_000)
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
-        await expect(page.locator("[data-now-kind]")).to_have_text("published price")
+        await expect(page.locator("[data-now-kind]")).to_have_text("")
         # The level is the one that the server tells once it is back.
         level = page.locator("[data-now-level]")
         said = await level.inner_text()
@@ -200,6 +200,40 @@ async def test_the_small_view_goes_on_with_the_hours_too_when_the_server_is_gone
             await page.context.set_offline(False)
         await expect(page.locator("[data-offline]")).to_be_hidden()
         await expect(level).to_have_text(said)
+
+
+async def test_a_forecast_for_the_present_hour_is_written_without_the_server_as_by_the_server(
+    browser: Browser, serve: Serve
+) -> None:
+    server = await serve(sample_views.until_this_hour())
+    async with open_page(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        await page.context.set_offline(True)
+        await page.clock.fast_forward(3_600_000)
+        await page.clock.run_for(61_000)
+        price, kind = page.locator("#now .price"), page.locator("[data-now-kind]")
+        await expect(page.locator("[data-now-span]")).to_have_text("13:00–14:00")
+        await expect(kind).to_contain_text("forecast, likely")
+        said = [await price.inner_text(), await kind.inner_text()]
+        server.clock.instant += HOUR_S + 120
+        async with page.expect_response(lambda answer: answer.url.endswith("/")):
+            await page.context.set_offline(False)
+        await expect(page.locator("p[data-offline]")).to_be_hidden()
+        assert [await price.inner_text(), await kind.inner_text()] == said
+
+
+async def test_the_note_of_an_unknown_price_goes_when_the_next_hour_has_a_price(browser: Browser, serve: Serve) -> None:
+    server = await serve(sample_views.without_this_hour())
+    async with open_page(browser, address_of(server)) as seen:
+        await seen.page.clock.install()
+        page = await seen.show()
+        await expect(page.locator("#now")).to_contain_text("No price for this hour yet.")
+        await page.context.set_offline(True)
+        await page.clock.fast_forward(3_600_000)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
+        await expect(page.locator("#now")).not_to_contain_text("No price")
 
 
 @pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25)])

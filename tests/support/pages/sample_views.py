@@ -198,6 +198,20 @@ def without_forecast(now: int = HOUR + 612) -> ServedData:
     return in_quarters(hours_view("no forecast", settled(hour - 3 * DAY_S, hour + 10 * HOUR_S), last_refresh=hour))
 
 
+def until_this_hour(now: int = HOUR + 612) -> ServedData:
+    """Return a view whose settled prices end with the present hour, and a forecast after that."""
+    hour = now // HOUR_S * HOUR_S
+    known, issued = settled(hour - 3 * DAY_S, hour), {hour + HOUR_S: percentiles(hour + HOUR_S)}
+    return in_quarters(hours_view("this hour", known, issued=issued, run=run(now), last_refresh=hour))
+
+
+def without_this_hour(now: int = HOUR + 612) -> ServedData:
+    """Return a view of settled prices in which the present hour is missing."""
+    hour = now // HOUR_S * HOUR_S
+    known = {**settled(hour - 3 * DAY_S, hour - HOUR_S), **settled(hour + HOUR_S, hour + 10 * HOUR_S)}
+    return in_quarters(hours_view("gap", PriceSeries.of("ee", HOUR_S, known), last_refresh=hour))
+
+
 def stale(now: int = HOUR + 612) -> ServedData:
     """Return a view without new data for nine hours. It lacks the current hour's price."""
     hour = now // HOUR_S * HOUR_S

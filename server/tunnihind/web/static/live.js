@@ -51,19 +51,20 @@ export function showPeriod(ts, scene) {
   const period = periods.get(ts);
   const price = priceOf(period);
   card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
-  const written = (/** @type {number | null} */ price, isForecast = false) => (price === null ? "–" : wording.priceWithAbout(price, isForecast));
-  const kind = price === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
+  const forecast = period?.settled === null ? period.forecast : null;
   writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
-  writeText(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
-  writeText(card, "[data-now-price]", written(price));
+  writeText(card, "[data-now-about]", forecast ? wording.say("about", { price: "" }).trim() : "");
+  writeText(card, "[data-now-price]", price === null ? "–" : wording.priceText(price, forecast ? 0 : 2));
   const next = periods.get(ts + step);
-  const forecast = next?.settled === null ? next.forecast : null;
-  writeText(card, "[data-next-price]", written(priceOf(next), forecast !== null));
-  writeText(card, "[data-next-band]", forecast ? `(${wording.intervalText(forecast)})` : "");
+  const nextForecast = next?.settled === null ? next.forecast : null;
+  const nextPrice = priceOf(next);
+  writeText(card, "[data-next-price]", nextPrice === null ? "–" : wording.priceWithAbout(nextPrice, nextForecast !== null));
+  writeText(card, "[data-next-band]", nextForecast ? `(${wording.intervalText(nextForecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
-  writeText(card, "[data-now-kind]", wording.say(kind));
+  const kind = forecast ? wording.say("now.forecast", { band: wording.intervalText(forecast) }) : "";
+  writeText(card, "[data-now-kind]", price === null ? wording.say("unknown") : kind);
   // The old sentence compares the cheapest time with the price of an earlier period, so remove it.
   writeText(card, "#next-cheap", "");
 }
