@@ -19,8 +19,8 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
 const REFUSAL_TEXTS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
- * Reads the typed values. If an energy is given, the time is computed from it and the power, and rounded up to whole
- * quarters.
+ * Reads the typed values. If the reader gave the energy, the time is computed from the energy and the power, and
+ * rounded up to whole quarters.
  * @param {{hours: string, kw: string, kwh: string}} typed
  * @returns {DeviceUse | Refused}
  */
@@ -37,31 +37,32 @@ export function deviceUseOf(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** The value of a choice in the address. If the value is missing or isn't a number, returns `usual`. @param {string} name */
+/** The value of a choice in the address. If the value is missing, zero or not a finite number, returns `usual`. @param {string} name */
 function numberChoice(name, usual = "") {
   return Number.isFinite(Number(choiceOr(name) || NaN)) ? choiceOr(name) : usual;
 }
 
 const MORNING = "07:00";
 
-/** The deadline if the reader has chosen none: a value for the parameter `choice` of `deadlineOf`. */
+/** The default choice of a deadline. `deadlineOf` explains the choices. */
 const DEFAULT_DEADLINE = "24h";
 
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} DeadlineLimits  what limits a deadline. `next` is the earliest start. `duration` is the running time in seconds.
- *   `ends` lists the ends of the periods with a usable price, ascending. `wall` writes the reader's clock as
- *   `2026-11-20T14:00`
+ * }} DeadlineLimits  the data from which `deadlineOf` finds a deadline. `next` is the earliest start. `duration` is the
+ *   running time in seconds. `ends` lists the ends of the periods with a usable price, ascending. `wall` writes an
+ *   instant by the reader's clock, as `2026-11-20T14:00`
  */
 
 /**
  * Returns the instant of a chosen deadline, but at most the end of the last period with a usable price. If the choice
- * gives no instant after the earliest start, returns null.
+ * gives no instant after the earliest start, returns null. Otherwise, if no price is usable, returns the earliest
+ * start.
  *
  * A choice is `24h` (24 hours from the earliest start, rounded up to a full hour), `morning` (the first 07:00 by which
- * the device can be done), `none`, or an instant in unix seconds. In old addresses, a choice may be a time by the
- * reader's clock. Any other text means `24h`.
+ * the device can be done), `none` (no deadline), or an instant in unix seconds. In old addresses, a choice may be a
+ * date and time by the reader's clock. Any other text means `24h`.
  * @param {string} choice @param {DeadlineLimits} ahead
  * @returns {number | null}
  */
@@ -92,7 +93,7 @@ export function nextMorning(from, wall) {
 
 /**
  * Groups the ends of periods by the periods' days in the reader's calendar. An end at midnight is written as 24:00.
- * @param {number[]} ends ascending @param {number} step the length of a period
+ * @param {number[]} ends ascending @param {number} step the length of a period in seconds
  * @param {{wall: (ts: number) => string, timeOfDay: (ts: number) => string}} wording
  * @returns {Day[]}
  */
@@ -155,7 +156,7 @@ function timesList({ pieces }, now, wording) {
   return list([...days].map(([day, spans]) => element("li", day, list(spans))));
 }
 
-/** Makes a list. If there is only one item, screen readers don't announce it as a list. @param {HTMLElement[]} items */
+/** Makes a list. Screen readers don't announce a list of one item as a list. @param {HTMLElement[]} items */
 function list(items) {
   const made = element("ul", ...items);
   if (items.length === 1) made.role = "none";
@@ -173,7 +174,7 @@ function costTexts({ mean, range, isAllForecast, euros }, kwh, wording) {
 
 /**
  * Compares the cost of the cheapest time with the cost of starting now, in words. The difference in euros is computed
- * from the rounded costs on the page, so that the figures agree.
+ * from the rounded costs on the page, so that the figures agree. If these costs are equal, compares the mean prices.
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function savingText(best, atOnce, wording) {
@@ -221,7 +222,8 @@ export class Finder {
     this.formToggle.addEventListener("click", () => {
       this.formToggle.setAttribute("aria-expanded", String(this.formToggle.getAttribute("aria-expanded") !== "true"));
     });
-    // Screen readers announce results only while the focus is in the form. At other times, results would interrupt.
+    // Screen readers announce results only while the focus is in the form. At other times, results would interrupt
+    // other text.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
@@ -270,7 +272,7 @@ export class Finder {
     this.onChange(/** @type {any} */ (button));
   }
 
-  /** Searches from the next quarter on, and shows the results on the page and in the chart. */
+  /** Searches the prices from the next quarter on, and shows the results in words and in the chart. */
   find() {
     if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;

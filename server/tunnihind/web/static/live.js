@@ -1,11 +1,11 @@
-// Updates the parts of the page that the server writes, from a fresh page. Without a fresh page, shows the present
-// price from the prices already received.
+// Replaces parts of the page that the server wrote by those of a fresh page: the same page, requested again. Without a
+// fresh page, shows the present price from the prices already received.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over the changed parts of a fresh page. An element with an id keeps the focus, and open `details` with an id
- * stay open. A part in which the reader is typing isn't changed.
+ * Takes over the changed parts of a fresh page. If the focused element has an id, it keeps the focus. Open `details`
+ * with an id stay open. A part in which the reader is typing isn't changed.
  * @param {Document} fresh
  */
 export function replaceChangedParts(fresh) {
@@ -83,7 +83,7 @@ function writeText(card, selector, text) {
 
 let timer = 0;
 
-/** Writes the minutes until the next period starts, now and every minute. @param {import("./periods.js").Scene} scene */
+/** At once and then every minute, writes the minutes until the next period starts. @param {import("./periods.js").Scene} scene */
 export function countDown(scene) {
   clearTimeout(timer);
   const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-next-start]"));

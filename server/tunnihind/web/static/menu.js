@@ -11,7 +11,7 @@ function closeAllBut(place) {
 
 document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
 document.addEventListener("focusout", ({ relatedTarget }) => {
-  // If a fresh page replaces the focused element, no element gets the focus, and the menu stays open.
+  // If a fresh page replaces the focused element, `relatedTarget` is null, and the menu stays open.
   if (relatedTarget) closeAllBut(relatedTarget);
 });
 document.addEventListener("click", (event) => {

@@ -48,8 +48,8 @@ export class PageChart extends Chart {
   /**
    * @param {HTMLElement} place @param {HTMLElement} card the section with the chart's buttons
    * @param {import("./periods.js").Scene} data the page's data
-   * @param {() => boolean} awaitsPast requests all past periods, and returns whether they are still to come
-   * @param {() => void} listener called when the view, the size or the period pointed at changes, and when the pointer moves
+   * @param {() => boolean} awaitsPast requests the prices of the last 14 days, and returns whether they may still come
+   * @param {() => void} listener called when the data, the view, the size or the period pointed at changes, and when the pointer moves
    */
   constructor(place, card, data, awaitsPast, listener) {
     const over = document.createElement("div");
@@ -69,8 +69,8 @@ export class PageChart extends Chart {
     this.ownView = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.showSpan(this.defaultSpan));
-    // A press outside the chart clears the period pointed at. A press on a button doesn't, because the buttons zoom
-    // around this period.
+    // A press outside the chart clears the period pointed at. A press on a button doesn't, because the zoom buttons
+    // zoom around this period.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -120,7 +120,7 @@ export class PageChart extends Chart {
     this.setView(this.ownView ?? namedView(this.spanName, this.knownSpan, this.clock(), this.data.wording));
   }
 
-  /** Shows a view. The view may begin before the first period only while earlier periods are still to come. @override @param {Span} view */
+  /** Shows a view. The view may begin before the first period only while earlier periods may still come. @override @param {Span} view */
   setView(view) {
     const { from, to } = this.knownSpan;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
@@ -170,10 +170,10 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** When the focus leaves the chart, keeps the period pointed at, because the buttons zoom around it. @override */
+  /** When the focus leaves the chart, keeps the period pointed at, because the zoom buttons zoom around this period. @override */
   onFocusOut() {}
 
-  /** Writes the view into the address after a pause without changes. */
+  /** Writes the view into the address after `REST_MS` without another change of the view. */
   saveView() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

@@ -65,7 +65,7 @@ export function daysOf({ periods, wording }) {
 /**
  * Joins consecutive periods.
  * @param {{ts: number}[]} periods ascending
- * @param {number} step the length of a period
+ * @param {number} step the length of a period in seconds
  * @returns {Span[]}
  */
 export function joinPeriods(periods, step) {
@@ -85,12 +85,12 @@ export const nightsOf = (days, wording) => joinPeriods(days.flatMap(({ hours }) 
 /** The price levels, from the cheapest to the most expensive fifth of a day's periods. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 
-/** @type {WeakMap<object, Map<number, string>>} the levels that `levelsOf` has already found */
+/** @type {WeakMap<object, Map<number, string>>} the earlier results of `levelsOf`, by `scene.periods` */
 const knownLevels = new WeakMap();
 
 /**
- * Returns the level of each period with a price, compared with the other periods of its day. Equal prices get the mean
- * of their ranks. So if all prices of a day are equal, all levels are normal.
+ * Returns the level of each period with a price or a forecast, among the periods of its day. A forecast counts with its
+ * median. Equal prices get the level of their mean rank, so if all prices of a day are equal, all levels are `normal`.
  * @param {Scene} scene
  * @returns {Map<number, string>}
  */

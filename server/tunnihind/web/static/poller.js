@@ -10,8 +10,9 @@ const TIMEOUT_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of past days to request. For hours, the API gives at least 2 days. In the last 45 minutes of a
- * day with 25 hours, one day doesn't cover all quarters of today, so the chart then calls `awaitsPast`.
+ * `recent` is the number of past days to request until the chart needs earlier prices. For hours, the API gives at
+ * least 2 days. In the last 45 minutes of a day with 25 hours, one past day doesn't reach today's first quarter, so the
+ * chart then needs earlier prices.
  */
 const HOUR_REQUEST = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTER_REQUEST = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -68,7 +69,7 @@ export class Poller {
       this.tags.prices = "";
     }
     const { url, step, recent } = choiceOr("period") === "quarter" ? QUARTER_REQUEST : HOUR_REQUEST;
-    // A cached answer may have an old `now`, so the first answer has to come from the server.
+    // While no tag is known, the answer has to come from the server, because a cached answer may have an old `now`.
     const prices = await this.request("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.parsePrices(JSON.parse(text), step));
     // If `poll` was called again meanwhile, as after a change of an option, only the last call shows its answers.
     if (turn !== this.turn) return;
@@ -87,7 +88,7 @@ export class Poller {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Reads prices from an answer, and the difference between the clocks. Throws TypeError if `now` or a list of prices is missing. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads the prices in an answer, and updates the difference between the server's clock and this device's clock. Throws TypeError if `now` or a list of prices is missing. @param {any} answer an answer with hours or quarters @param {number} step @returns {import("./periods.js").Prices} */
   parsePrices({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.
@@ -122,7 +123,7 @@ function steadyClockOffset() {
   return Date.now() - performance.now();
 }
 
-/** Parses a page. Throws if the text isn't a page of Tunnihind. @param {string} text */
+/** Parses a page. Throws TypeError if the text isn't a page of Tunnihind. @param {string} text */
 function parsePage(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.getElementById("page-data")) throw new TypeError("no page of this server");

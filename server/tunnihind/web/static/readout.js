@@ -4,7 +4,7 @@ import { isPublished, periodsInView } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
-/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the sides of a period's column, and the pointer's distance `y` from the plot's top */
+/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the x coordinates `from` and `to` of the sides of a period's column, and the pointer's distance `y` from the plot's top */
 
 /** The tip's distance from the column or the pointer, for a mouse and for a finger, which hides more. */
 const [GAP_PX, FINGER_PX] = [12, 36];
@@ -75,7 +75,7 @@ export class Readout {
     return lines.filter(({ text }) => text);
   }
 
-  /** Places the tip at the visible part of the period pointed at. If no part is visible, hides the tip. */
+  /** Places the floating tip at the visible part of the period pointed at. If no part is visible, hides the tip. */
   placeTip() {
     const { data, drawing, pointed, pointer: spot, view } = this.chart;
     if (!this.hasFloatingTip || pointed === null) return;
@@ -146,7 +146,8 @@ export function showWeather(view) {
 }
 
 /**
- * Writes the wind and the sun of an hour. If `ts` is null or the value is unknown, writes the scale of the band.
+ * Writes the wind and the sun in the hour that contains `ts`. If `ts` is null or a value is unknown, writes the scale
+ * of the value's band instead.
  * @param {number | null} ts @param {import("./wording.js").Wording} wording
  */
 export function writeWeather(ts, wording) {

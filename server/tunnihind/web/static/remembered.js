@@ -1,5 +1,5 @@
-// If the address lacks choices that the browser remembers, opens the address with these choices. This script runs
-// before the page is shown. A module would run too late.
+// If the address lacks choices that the browser remembers, opens the address with these choices. Fees are added only to
+// an address without fees. This script runs before the page is shown. A module would run too late.
 {
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
@@ -8,7 +8,7 @@
   const isShared = ["package", "network", "night", "other", "margin"].some((name) => query.has(name));
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(prefix))) {
-      // The key of a household's fee contains the zone.
+      // The key of a choice about fees contains the zone.
       const [name, zone] = key.slice(prefix.length).split(".").reverse();
       if (zone && (zone !== document.documentElement.dataset.zone || isShared)) continue;
       const value = localStorage[key];

@@ -18,14 +18,14 @@ export const scene = {
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
-/** @type {import("./periods.js").Forecast[]} the forecast for hours after the public window, if the page has any */
+/** @type {import("./periods.js").Forecast[]} the page's forecast for hours after the public window; may be empty */
 let beyond = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
 
 /** The section of the chart; null if the page has no prices. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
-/** @type {() => void} the `onPrices` of `startView` */
+/** @type {() => void} the function that `startView` got as `onPrices` */
 let afterUpdate = () => {};
 
 export const poller = new Poller({
@@ -86,7 +86,7 @@ function showPrices() {
   if (!prices) return;
   const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
   if (!periods.size) {
-    // If no new prices have come for days, only a request for all past prices finds any.
+    // If no new prices have come for days, only a request for the last 14 days finds any.
     poller.awaitsPast();
     return;
   }

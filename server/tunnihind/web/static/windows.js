@@ -9,7 +9,7 @@ import { floorTo, HOUR_S, priceOf } from "./periods.js";
  * piece is long enough, returns null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
- * @param {number} step the length of a period
+ * @param {number} step the length of a period in seconds
  * @returns {Candidate[] | null}
  */
 export function cheapestPiece(candidates, length, step) {
@@ -40,10 +40,11 @@ export function cheapestPeriods(candidates, length) {
 
 /**
  * Returns the cheapest and the most expensive `length` periods: in one piece, or anywhere if `isSplit` is true. If
- * there is no such choice, both are null. If both share a period or cost the same, `mostExpensive` is null.
+ * there are not enough such periods, both are null. If the two share a period or cost the same, `mostExpensive` is
+ * null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
- * @param {number} step the length of a period
+ * @param {number} step the length of a period in seconds
  * @param {boolean} isSplit
  * @returns {{cheapest: Candidate[] | null, mostExpensive: Candidate[] | null}}
  */
@@ -78,7 +79,7 @@ function totalPrice(periods) {
  * Returns the periods in which a device runs, with the seconds in each. If one of them has neither a price nor a
  * forecast, returns null.
  * @param {Map<number, import("./periods.js").Period>} periods
- * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
+ * @param {number} from @param {number} duration in seconds @param {number} step the length of a period in seconds
  * @returns {Slice[] | null}
  */
 export function slicesOf(periods, from, duration, step) {
@@ -122,7 +123,8 @@ export function costOf(slices, kwh, eurosPerKwh) {
 }
 
 /**
- * Returns the distance from a sum's median to its p10 or p90. `away` is the same distance for one part of the sum.
+ * Returns the distance from the median of a sum of prices to the sum's p10 or p90. For each part of the sum, `away` is
+ * the same distance, and `ts` is the start of the part's period.
  * @param {[ts: number, away: number][]} parts
  */
 function jointDistance(parts) {

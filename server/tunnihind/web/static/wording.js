@@ -3,7 +3,7 @@
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  a household's fees without VAT, each from an instant, and whether they contain the network's night rate; the first fees also count before their instant */
+/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  the sum of a household's fees in EUR/MWh without VAT, from each instant at which the sum changes, and whether the sum contains the network's night rate; the first sum also applies before its instant */
 
 /** Returns the step of a surcharge that applies at an instant. @param {Surcharge} surcharge @param {number} ts */
 const surchargeStep = (surcharge, ts) => surcharge.findLast(([since]) => since <= ts) ?? surcharge[0];
@@ -53,7 +53,7 @@ export class Wording extends Clock {
     this.dates = data.dates;
   }
 
-  /** Returns a text with `gaps` in its placeholders. If the text has plural forms, returns the form for `n`. @param {string} key @param {Record<string, string | number>} gaps */
+  /** Returns a text with `gaps` in its placeholders. If the text has plural forms, returns the form for the number `gaps.n`. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
@@ -71,12 +71,12 @@ export class Wording extends Clock {
     return isForecast ? this.say("about", { price: this.priceText(value, 0) }) : this.priceText(value);
   }
 
-  /** Writes a sum in euros. If the sum is a forecast, adds "about". @param {number} value @param {boolean} isForecast */
+  /** Writes an amount in euros. If the amount is a forecast, adds "about". @param {number} value @param {boolean} isForecast */
   eurosText(value, isForecast) {
     return isForecast ? this.say("about", { price: this.priceText(value) }) : this.priceText(value);
   }
 
-  /** The colour of a price on the scale of the last 30 days. Prices below zero have their own colour. @param {number} value */
+  /** The class of a price's colour, by comparison with the prices of the last 30 days. Prices below zero have their own colour. @param {number} value */
   tint(value) {
     return TINTS[tintOf(value, this.scale)];
   }
@@ -86,7 +86,7 @@ export class Wording extends Clock {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** Writes the range of a forecast. If p10 is negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
+  /** Writes a forecast's range from p10 to p90, in whole numbers. If p10 is negative, an ellipsis joins the numbers, because a dash would look like a minus sign. @param {[number, number, number]} forecast */
   intervalText([low, , high]) {
     return `${this.priceText(low, 0)}${low < 0 ? " … " : "–"}${this.priceText(high, 0)}`;
   }
@@ -128,7 +128,7 @@ export class Wording extends Clock {
     return `${this.timeOfDay(from)}–${this.timeOfDay(to)}`;
   }
 
-  /** Writes a start and an end. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {import("./chart.js").Span} span @param {number} now */
+  /** Writes the start and the end of a span. If the end is on another day, adds that day. Midnight at the end belongs to the day before. @param {import("./chart.js").Span} span @param {number} now */
   timesOverDays(span, now) {
     const [first, last] = [span.from, span.to - 1].map((ts) => this.dayInSentence(ts, now));
     return first === last ? this.timesText(span) : `${this.timeOfDay(span.from)} – ${last} ${this.timeOfDay(span.to)}`;
@@ -146,8 +146,8 @@ export class Wording extends Clock {
   }
 
   /**
-   * Writes a period's time and price. `what` names the kind of the price, and adds a line about the forecast if there
-   * is one.
+   * Writes a period's time and price. `what` lists the kind of the price and, if there is a forecast, a text about the
+   * forecast. If neither a price nor a forecast is known, `price` is empty.
    * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
   periodTexts(period, span) {
