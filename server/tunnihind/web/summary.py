@@ -40,8 +40,8 @@ from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 class PageContext:
     """The data that pages need besides the served data.
 
-    If no recent weather forecast is known, `weather` is None. `sources` holds the state of each data source.
-    `weather_scores` are the scores of past weather forecasts.
+    If no recent weather forecast is known, `weather` is None. `sources` holds the state of each data source, and
+    `weather_scores` holds the scores of past weather forecasts. In a rehearsal, both are empty.
     """
 
     weather: RegionWeather | None = None
@@ -54,13 +54,13 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 
 @dataclass(frozen=True, slots=True)
 class DashboardSummary:
-    """All words and figures of the dashboard.
+    """The words and figures with which the template of the dashboard or of the small view is filled.
 
     `cheapest_sentence` names the cheapest three consecutive hours of the next 24. `outlook` contains sentences about
     the highlights ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the
-    colour of the present price. `beyond_window` holds the served forecast for hours after the public window, in
-    EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If
-    there are no prices to show, `no_prices_notice` gives the reason.
+    colour of the present price, or None if this price is unknown. `beyond_window` holds the served forecast for hours
+    after the public window, in EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are
+    shown, `household` is None. If there are no prices to show, `no_prices_notice` gives the reason.
     """
 
     display: Display
@@ -158,7 +158,7 @@ def _shown_periods(data: ServedData, now: int, settings: Settings, step_s: int) 
 def _hours_beyond_window(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast for the hours after the public window in EUR/MWh, with the field names of `/api/series`.
+    """Yield the forecast in EUR/MWh for the hours after the public window, with the field names of `/api/series`.
 
     If the periods are quarters, yield nothing.
     """

@@ -1,8 +1,8 @@
-"""The fees that a household pays on top of the market's price: the supplier's margin, network fees and others.
+"""The fees per kWh that a household pays on top of the market's price: the supplier's margin, network fees and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which is copied into
-the server's wheel. Outside Estonia, a household enters its own rates. All rates are in c/kWh without VAT. The amounts
-of a `Surcharge` are in EUR/MWh without VAT.
+Estonian rates, except the margin, come from the integration's table, `custom_components/tunnihind/prices/rates.json`,
+which is copied into the server's wheel. Outside Estonia, a household enters its own rates. All rates are in c/kWh
+without VAT. The amounts of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The network's rates for the day, for the night and for peak hours.
+    """A package's network rates by day, by night and in peak hours.
 
     In a package without peak hours, `peak` and `rest_day_peak` are None.
     """
@@ -96,7 +96,7 @@ READ_SINCE: Final = min(entries[-1].as_of for entries in (*NETWORK_RATES.values(
 
 
 def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:
-    """Return the newest rate that begins on `day` or earlier.
+    """Return the newest rate that begins on `day` or earlier, even if this rate ends before `day`.
 
     If all rates begin after `day`, return the first rate.
     """
@@ -128,7 +128,7 @@ class PackageTariff:
 
     @property
     def has_night_rate(self) -> bool:
-        """True if the package has a separate night rate."""
+        """True if the day rate and the night rate differ in the package's newest rates."""
         rates = NETWORK_RATES[self.package][-1].rate
         return rates.day != rates.night
 
@@ -142,7 +142,10 @@ class PackageTariff:
         return {"margin": self.margin, "network": _network_rate(_network_rate_period(wall, network), network), **fees}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
+        """Return the kind of network rate that holds at an instant.
+
+        If the package has no separate night rate on this day, return None.
+        """
         wall = ESTONIA.local_time(ts)
         rates = nearest_rate(NETWORK_RATES[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
@@ -185,7 +188,10 @@ class OwnTariff:
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
-        """Return the kind of network rate that holds at an instant. Without a separate night rate, return None."""
+        """Return the kind of network rate that holds at an instant.
+
+        If the network has no separate night rate, return None.
+        """
         if not self.has_night_rate:
             return None
         return "night" if _is_night(self.market.local_time(ts), self.market.country) else "day"
@@ -199,7 +205,7 @@ type Tariff = PackageTariff | OwnTariff
 
 
 class SurchargeStep(NamedTuple):
-    """An amount in EUR/MWh without VAT that is added to the market's price from an instant on (unix seconds).
+    """An amount in EUR/MWh without VAT that is added to the market's price from `since` (unix seconds) on.
 
     `is_night_rate` is true if the amount contains the network's night rate.
     """

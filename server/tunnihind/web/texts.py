@@ -81,7 +81,10 @@ class Texts:
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def country_forms(self, zone: Zone) -> Mapping[str, str]:
-        """Return the forms of a zone's country that the texts need, such as "Estonia", "in Estonia" and "Estonian"."""
+        """Return the name of a zone's country in the forms that the texts need.
+
+        Such forms are "Estonia", "in Estonia" and "Estonian".
+        """
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
@@ -110,7 +113,10 @@ class Texts:
 
 
 def plural_category(language: Language, n: object) -> str:
-    """Return the Unicode plural category of a whole number, like JavaScript's `Intl.PluralRules`."""
+    """Return the Unicode plural category of a whole number, like JavaScript's `Intl.PluralRules`.
+
+    Raises TypeError if `n` isn't a whole number.
+    """
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":
@@ -122,6 +128,6 @@ def plural_category(language: Language, n: object) -> str:
 
 @cache
 def texts_in(language: Language) -> Texts:
-    """Return a language's texts."""
+    """Return a language's texts. The file of each language is read only once."""
     source = files("tunnihind.web").joinpath("locales", f"{language}.json").read_bytes()
     return Texts(language, msgspec.json.decode(source))

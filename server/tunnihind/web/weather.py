@@ -1,7 +1,7 @@
 """Draws the newest forecast of wind and sun as two bands under the chart.
 
-The forecast is for the region whose weather influences a zone's price most. An x coordinate in the SVG is the number of
-hours since `start_ts`. To show other hours, a script only has to change the `viewBox`.
+The forecast is for a zone's region: the Baltics or Finland. An x coordinate in the SVG is the number of hours since
+`start_ts`. To show other hours, a script only has to change the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_covariate_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's wind covariates.
+    """Return the names of the wind covariates of a market's region.
 
     Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
     """
@@ -27,7 +27,7 @@ def wind_covariate_names(market: Market) -> tuple[str, ...]:
 
 
 def sun_covariate_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's sun covariates.
+    """Return the names of the sun covariates of a market's region.
 
     Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
     """
@@ -35,16 +35,17 @@ def sun_covariate_names(market: Market) -> tuple[str, ...]:
 
 
 MAX_WEATHER_AGE_S: Final = 2 * DAY_S
-"""Weather forecasts older than this say little about the next days, so they are not used."""
+"""Pages use no weather forecast older than this many seconds, because it would say little about the next days."""
 
 _PAST_S: Final = 2 * DAY_S
 _AHEAD_S: Final = 10 * DAY_S
 
 _WIND_TOPS_M_S: Final = (8, 16, 32)
 _SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
-"""The possible values at the top of a band.
+"""The possible values at the top of the wind band and of the sun band.
 
-There are only a few, so that readers can compare weeks. The small values make the weak sun of November visible.
+Each band has only a few such values, so that readers can compare weeks. Small values make the weak sun of November
+visible.
 """
 
 _HEIGHT: Final = 100
@@ -65,7 +66,7 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return a market's weather from forecasts that were issued in the two days before `now` (unix seconds).
+        """Return the weather of a market's region, from forecasts issued in the two days before `now` (unix seconds).
 
         For each hour and place, use the newest forecast. If no mean over the places is known, return None.
         """
@@ -116,7 +117,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the weather up to the end of the drawn prices. If there are no prices or no weather to draw, return None."""
+    """Draw the weather up to the end of the chart. If there are no prices or no weather to draw, return None."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -148,7 +149,10 @@ def _band_top(values: Floats, tops: Sequence[int]) -> int:
 
 
 def _area_path(shares: Floats) -> str:
-    """Draw the area under the known `shares` of a band's height. Each share is drawn at the middle of its hour."""
+    """Draw the area under a band's known values, each at the middle of its hour.
+
+    `shares` lists each hour's value as a fraction of the value at the band's top.
+    """
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
