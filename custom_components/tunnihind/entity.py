@@ -1,4 +1,4 @@
-"""The base classes of all entities, and functions that add and remove entities."""
+"""The base classes of all entities, and functions that add and remove entities and change plans."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -33,7 +33,7 @@ from .plans.settings import (
 from .plans.steering import PlanChange, SteeredPlan
 from .prices.billing import selling_contract_from
 
-# The keys of the entities that show selling prices.
+# The keys of the entities that depend on selling prices.
 SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
@@ -46,7 +46,7 @@ _KEYS_WITH_EXPENSIVE_PREFIX: Final = {"window", "window_start", "window_end", "w
 
 type Attributes = Mapping[str, Any]
 type Form = Mapping[str, Any]
-"""The values in a plan's form, keyed by the names of the form's fields."""
+"""A plan's values by field name, in the format in which the plan's subentry stores them."""
 
 
 def _looks_for_cheapest(form: Form) -> bool:
@@ -100,7 +100,7 @@ class ServerEntity(_Entity):
 
     @property
     def prices(self) -> PricesNow:
-        """The household's prices as of the present quarter-hour."""
+        """The household's buying prices and plans, as of the last update of the entities."""
         return self.coordinator.prices
 
 
@@ -123,7 +123,7 @@ class SellingEntity(PriceEntity):
 
 
 class AlwaysAvailableEntity(ServerEntity):
-    """An entity that is always available, such as a sensor for the age of the prices."""
+    """An entity that is always available, such as the calendar of plans."""
 
     @property
     @override
@@ -145,7 +145,10 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The plan's window, or the reason why it has none. If the plan's settings are not valid, the value is None."""
+        """The plan's window, or the reason why there is no window.
+
+        If the plan's settings are not valid, the value is None.
+        """
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
@@ -163,7 +166,7 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan.
+    """An entity with which people change a plan, such as the plan's switch.
 
     The entity is available if the plan's settings are valid, even if no price is known.
     """
@@ -204,7 +207,7 @@ class ValueSensor[Subject](SensorEntity):
     @property
     @abstractmethod
     def subject(self) -> Subject | None:
-        """The data from which the sensor's state is computed."""
+        """The object from which the sensor's state and attributes are computed."""
 
     @property
     @override
@@ -243,7 +246,10 @@ def add_plan_entities[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the entities in `descriptions` to the plans that need them, now and after each change of the plans."""
+    """Add the plans' entities for `descriptions`, now and after each change of the plans.
+
+    A plan gets only the entities for which `has_entity` is true. `kind` makes an entity for a plan and a description.
+    """
     added: set[tuple[str, str]] = set()
 
     def add_missing() -> None:

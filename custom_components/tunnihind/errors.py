@@ -55,11 +55,11 @@ class UnknownHost(CannotConnect, key="unknown_host"):
 
 
 class NoHttps(CannotConnect, key="no_https"):
-    """The server doesn't use https, or its certificate is not trusted."""
+    """The https connection fails, for example because the server's certificate is not trusted."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):
-    """The answer breaks off, can't be unpacked or isn't valid HTTP."""
+    """The connection breaks off, or the answer can't be unpacked or isn't valid HTTP."""
 
 
 class RateLimited(CannotConnect, key="rate_limited"):

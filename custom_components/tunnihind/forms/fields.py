@@ -48,7 +48,7 @@ def number_field(least: float, most: float, unit: str) -> NumberField:
 
 
 def price_field(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
-    """Return a field in which people type a price per kilowatt-hour in `unit`."""
+    """Return a field in which people type a price per kilowatt-hour in `unit`. The bounds are in c/kWh."""
     return NumberField(
         NumberSelectorConfig(
             min=unit.from_cents(lowest_cents),

@@ -125,7 +125,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return form or self._save_options(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add a row of fees that apply from a date on. The form begins with the newest row's fees, if there is one."""
+        """Add a row of fees that apply from a date on. At first, the form shows the fees of the newest row, if any."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_shared_settings=not self._rows)
@@ -156,7 +156,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return self._ask_or_save("cheap", CHEAP_HOURS_FORM, defaults, user_input)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether forms and texts show cents or euros."""
+        """Ask whether prices are shown in cents or in euros. Sensors ignore this choice."""
         return self._ask_or_save("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
 
     def _ask_or_save(

@@ -43,7 +43,7 @@ _HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _LABEL_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The first plan's name in the installation's language.
+# The first plan's names by language, and its name in all other languages.
 _FIRST_PLAN_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_PLAN_NAME: Final = "Cheapest 3 hours"
 
@@ -148,7 +148,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _checked_plan(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a plan that a program sent to the first form. Raises InvalidData if a field is missing or not valid."""
+        """Return the plan that a program sent to the first form. Raises InvalidData if a field is missing or wrong."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new_form)(user_input)
         except vol.Invalid as error:

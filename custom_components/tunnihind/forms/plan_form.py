@@ -118,8 +118,8 @@ FIRST_PLAN_VALUES: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_P
 # At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN_VALUES: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_COMMON_VALUES}
 _LIMIT_PLAN_VALUES: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_COMMON_VALUES}
-# The values that each form shows for a new plan at first. The form `CHEAPEST` suggests windows in one piece, because
-# many devices, like a washing machine, can't pause.
+# The values that each form shows for a new plan at first, stored in minutes, kWh, kW and c/kWh. The form `CHEAPEST`
+# suggests windows in one piece, because many devices, like a washing machine, can't pause.
 NEW_PLAN_VALUES: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN_VALUES, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN_VALUES,
@@ -145,7 +145,11 @@ KIND_FORM: Final = vol.Schema(
 
 
 def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ()) -> vol.Schema:
-    """Return the schema of a plan's form with prices in `unit`. The sections in `unfolded` are open."""
+    """Return the schema of a plan's form with prices in `unit`.
+
+    The sections in `unfolded` are open at first. If the plan looks for all hours below or above a price, the section
+    `PRICES` is open too.
+    """
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
         # This field only shows the kind of hours. People choose the kind in `KIND_FORM`, and can't change it later.
@@ -277,7 +281,7 @@ def _piece_error(plan: Mapping[str, Any]) -> str | None:
 
 
 def _longest_span_minutes(plan: Mapping[str, Any]) -> int:
-    """Return the length of the plan's longest span in minutes, at most a day. Clock changes don't count."""
+    """Return the minutes in the plan's longest span, or in a day if the span is longer. Clock changes don't count."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 

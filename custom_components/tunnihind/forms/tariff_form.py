@@ -63,7 +63,7 @@ _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
 # The settings that apply to all rows of fees, by section of the form. The form for a network package doesn't ask
-# when the day rate applies, because the network operator has fixed these hours.
+# when the day rate applies, because the network operator has fixed the hours.
 _SHARED_FIELDS: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -109,7 +109,7 @@ def shared_settings_of(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged_figures(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the typed figures of all sections of the form into one mapping."""
+    """Merge all typed values of the form into one mapping without sections."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _SHARED_FIELDS else {key: value}
@@ -135,7 +135,7 @@ class RowForm:
     with_shared_settings: bool = True
 
     def with_package_of(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return this form for the network package in `figures`. If there is none, the form keeps its package."""
+        """Return this form for the network package in `figures`. If `figures` has none, the form keeps its package."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
@@ -192,7 +192,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def figures_from(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Merge the typed figures of all sections of the form into one mapping, and convert the fees to c/kWh."""
+        """Merge all typed values of the form into one mapping without sections, and convert the fees to c/kWh."""
         figures = _merged_figures(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -200,7 +200,10 @@ class RowForm:
         }
 
     def table_figures(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the rate table's figures for `day` in c/kWh, with VAT if `fees_include_vat` is true."""
+        """Return the rate table's figures for `day` in c/kWh, with VAT if `fees_include_vat` is true.
+
+        If the table has no rate for `day`, the nearest rate is used.
+        """
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table_rates.items()}
 
@@ -253,7 +256,8 @@ class RowForm:
         """Return the row of fees that the options store for the entered `figures`.
 
         A blank fee becomes 0. A VAT rate that equals the default rate is left out. If a part's figures equal the rate
-        table's figures for the form's date, the part follows the table.
+        table's figures for the form's date, the part follows the table. If the source of such a figure was last read
+        more than a year before the form's date, `compared_on` is the form's date.
         """
         asked = [key for name in _SHARED_FIELDS for key in self._fee_names(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
@@ -271,7 +275,9 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the figures for `part` equal the rate table's for the form's date, with VAT or without.
+        """Return whether the figures for `part` equal the rate table's figures for the form's date.
+
+        The rate table's figures may be with or without VAT.
 
         If the table has no figure for this date, return False, even if the form shows the table's figure for another
         date.
@@ -288,7 +294,7 @@ class RowForm:
         return nearest_rate(self.price_lists.fees[part], self.day)
 
     def _table_keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names of the rate table's figures for `part`."""
+        """Return the names of the fees of `part` for which the rate table has figures."""
         if part is Part.NETWORK:
             return self._fee_names(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()

@@ -54,7 +54,8 @@ MARKET: Final = "market"
 VAT: Final = "vat"
 # The translation keys for the names of a price's parts begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# The translation keys of sentences that depend on the zone begin with this text.
+# The translation keys of sentences that depend on the zone begin with `_SENTENCES`, and the keys for the names of
+# periods begin with `_PERIOD_NAMES`.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -94,7 +95,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the default VAT rate on `day` as a fraction."""
+        """Return the VAT rate that applies on `day` if a row of fees states no VAT rate, as a fraction."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
@@ -207,7 +208,7 @@ class TariffFlow(ConfigEntryBaseFlow):
 
     @abstractmethod
     def _current_period(self) -> CurrentPeriod:
-        """Return the current hour or quarter-hour."""
+        """Return the hour or quarter-hour whose price the preview shows."""
 
     @staticmethod
     @override
@@ -263,7 +264,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered_rows([*others, form.row_from(figures)])}, None
 
     def _day_arguments(self, row: Row) -> dict[str, Any]:
-        """Return a row form's zone, day and default VAT rate. The day is the row's first day, but not before today."""
+        """Return a row form's zone, day and default VAT rate. The day is the later of today and the row's first day."""
         period = self._current_period()
         day = tallinn_time(period.start).date()
         if row.get(VALID_FROM):
