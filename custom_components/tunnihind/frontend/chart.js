@@ -1,17 +1,19 @@
 // The price chart of the card and of the server's pages.
 //
-// Instants are unix seconds. Lengths are CSS pixels. The host of a chart is the card or a page. The host's style sheet sets
-// the colours. The host's subclasses add texts and drawings.
+// Instants are unix seconds. Coordinates and sizes are in CSS pixels. The host of a chart is the card or a page. The
+// host's style sheet sets the colours. The host's subclasses add texts and drawings.
 
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
  *   `price` is the published price or a forecast's median. `low` and `high` are the forecast's 10th and 90th percentile.
- *   They are null for a published price. `tint` is an index of TINTS, or null if the colour is unknown
+ *   They are null for a published price. The card's prices are in EUR/kWh, and a page's are in the reader's unit.
+ *   `tint` is an index of TINTS, or null if the colour is unknown
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours. `number` counts the days since 1970. `names` is sorted from long to short
+ *   a local day of 23, 24 or 25 hours. `number` is the number of days since 1 January 1970. `names` are the names of
+ *   the day, from the longest to the shortest. `hour` is the hour on the clock, from 0 to 23
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
@@ -20,8 +22,9 @@
  */
 /**
  * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
- *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at the
- *   y coordinate `below`, and the day names are under the times
+ *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at
+ *   the y coordinate `below`, and the day names are under the times. If `hasHours` is false, there are no times. If
+ *   `hasAxis` is false, there are no labels of the price axis and no day names
  */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
@@ -29,10 +32,14 @@ export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
 const QUARTER_S = HOUR_S / 4;
 
-/** The classes of coloured prices: five from cheap to expensive, one below zero, and one for an unknown colour. */
+/** The CSS classes of prices: five from cheap to expensive, one for prices below zero, one for an unknown colour. */
 export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
 
-/** The index of an amount's colour in TINTS. `scale` has the four bounds between the five colours. @param {number} amount @param {number[]} scale */
+/**
+ * The index of an amount's colour in TINTS. `scale` lists the four amounts at which the colour changes. If they are
+ * unknown, `scale` is empty, and all amounts from zero on have the first colour.
+ * @param {number} amount @param {number[]} scale
+ */
 export const tintOf = (amount, scale) => (amount < 0 ? TINTS.indexOf("negative") : scale.filter((bound) => bound <= amount).length);
 
 // --- times
@@ -80,7 +87,7 @@ export class Clock {
     return [String(ts)];
   }
 
-  /** The text of a full hour below the chart. @param {number} ts */
+  /** The text that stands below the chart at a full hour. @param {number} ts */
   hourText(ts) {
     return String(ts);
   }
@@ -224,7 +231,7 @@ export class Drawing {
     /** The size of texts and of the room for them, relative to the usual size. */
     this.scale = 1;
     this.zero = 0;
-    /** The place of the plot, and the range of its axes. */
+    /** The edges of the plot, the starts of its axes, and the pixels per second and per amount of 1. */
     this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
   }
 
@@ -285,7 +292,7 @@ export class Drawing {
     return seen;
   }
 
-  /** Fits the axes to all prices in view, and draws the price axis. @param {Span} view @param {Period[]} seen @param {Room} room */
+  /** Fits the time axis to the view, and the price axis to zero and all of `seen`. Draws the price axis. @param {Span} view @param {Period[]} seen @param {Room} room */
   drawPriceAxis({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
     let [low, high] = [0, 0];
     for (const period of seen) {
@@ -303,7 +310,7 @@ export class Drawing {
     this.setPath("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
     this.zero = this.y(0) + 0.5;
     this.setPath("zero", `M${left} ${this.zero}H${right}`);
-    // No label reaches below the plot, because the first time may stand there.
+    // No label of the price axis reaches below the plot, because the leftmost time may stand there.
     const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
     this.showLabels("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
@@ -442,7 +449,7 @@ export class Chart {
     return this.scene?.view ?? { from: 0, to: 1 };
   }
 
-  /** Shows the default view. */
+  /** Called when the reader presses the key Home. A subclass shows its default view. */
   showDefaultView() {}
 
   /** Called when the reader steps before the first period. */
@@ -474,7 +481,11 @@ export class Chart {
     this.pan((this.view.to - this.view.from) * part);
   }
 
-  /** Zooms in for factors above 1, else out. The instant `around` stays in place. @param {number} [factor] @param {number} [around] */
+  /**
+   * Zooms in for factors above 1, else out. The instant `around` stays in place. By default, `around` is the start of
+   * the period pointed at, or else the present if it is in view, or else the middle of the view.
+   * @param {number} [factor] @param {number} [around]
+   */
   zoom(factor = ZOOM, around) {
     const { from, to } = this.view;
     const now = this.clock();
@@ -495,7 +506,11 @@ export class Chart {
     this.listener();
   }
 
-  /** Points at the period `places` later, or at the present one if none was pointed at. Moves the view to show it. @param {number} places */
+  /**
+   * Points at the period `places` after the period pointed at, or at the present period if none is pointed at. Moves
+   * the view to show this period.
+   * @param {number} places
+   */
   step(places) {
     const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
     const place = indexAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
@@ -525,7 +540,7 @@ export class Chart {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at the period under a pointer. Beside the plot, points at the period at the edge of the view. @param {PointerEvent} event */
+  /** Points at the period under a pointer. If the pointer is beside the plot, points at the period at the edge of the view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
@@ -542,7 +557,7 @@ export class Chart {
     else this.onPointerUp(event);
   }
 
-  /** Called when the chart loses the focus. */
+  /** When the focus leaves the chart, points at no period. */
   onFocusOut() {
     this.point(null);
   }

@@ -287,7 +287,8 @@ export function extremes(periods) {
 const piecesIn = ({ windows }, { from, to }) => windows.flat().filter((piece) => piece.to > from && piece.from < to);
 
 /**
- * The plans with a piece in view: first running plans, then coming plans by their start, then past plans from the newest.
+ * The plans with a piece in view: first plans with a running piece, then plans by the start of their next piece, then
+ * plans with only past pieces from the newest. Pieces outside the view don't count.
  * @param {Plan[]} plans @param {Span} view @param {number} now
  */
 export function plansInView(plans, view, now) {
@@ -305,7 +306,7 @@ const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
 /** The usual share of the picture for plans, and the least height for prices if plans need a larger share. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
-/** Bars of at least this width have gaps and round tops. */
+/** Bars of at least this width have gaps and round ends. */
 const WIDE_BAR_PX = 5;
 /** Below the first height, a picture has no axes. Below the second height, it has no times. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
@@ -357,7 +358,11 @@ class CardDrawing extends Drawing {
     this.drawExtremes(isLow ? null : extremes(seen));
   }
 
-  /** Leaves room above for the marks of the extremes, and a little below negative prices. @override @param {number} least @param {number} most @param {number} height */
+  /**
+   * Leaves room above the prices for the marks of the extremes, unless the picture is low. Leaves a little room below
+   * negative prices.
+   * @override @param {number} least @param {number} most @param {number} height
+   */
   axis(least, most, height) {
     const below = least < 0 ? 4 : 0;
     const highest = most || this.amount(0.01);
@@ -416,7 +421,10 @@ class CardDrawing extends Drawing {
     this.showLabels("names", names);
   }
 
-  /** Puts a button on each plan's line. If `hasMore`, one more button shows the number of other plans. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
+  /**
+   * Puts a button on each plan's line. If `hasMore`, one more button shows the number of plans without a line.
+   * @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene
+   */
   placeButtons(plans, more, hasMore, { view, now }) {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
@@ -446,7 +454,10 @@ class CardDrawing extends Drawing {
     return null;
   }
 
-  /** Marks the lowest and the highest price in view. @param {[Period, Period] | null} found */
+  /**
+   * Marks the lowest and the highest price in view. If their labels would overlap, only the highest price has a label.
+   * @param {[Period, Period] | null} found
+   */
   drawExtremes(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
@@ -478,7 +489,7 @@ const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.
  * @extends {Chart<Scene, CardDrawing>}
  */
 class CardChart extends Chart {
-  /** @type {Range | null} null if the reader moved the view */
+  /** @type {Range | null} null if the reader moved or zoomed the view */
   range = RANGES[1];
 
   /** Shows new data. Keeps a view that the reader has chosen. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
@@ -487,7 +498,7 @@ class CardChart extends Chart {
     this.updateNow();
   }
 
-  /** Updates the present instant, the days and the limits of the view. A range begins at today's midnight. */
+  /** Updates the present instant, the days and the limits of the view. A chosen range begins at the start of today. */
   updateNow() {
     const { scene } = this;
     if (!scene) return;
@@ -634,9 +645,9 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 /** The card's classes, from large to small. The card has the first that fits. `least` is the chart's least height. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
-/** If this device's clock is more than this many seconds outside the entry's current period, it counts as wrong. */
+/** This device's clock counts as wrong if it is more than this many seconds outside the entry's current period. */
 const CLOCK_OFF_S = 60;
-/** @type {Record<string, TextKey>} the key of the text for each refusal or state whose name is not a key of TEXTS */
+/** @type {Record<string, TextKey>} the keys of the texts for refusals and states whose names are not keys of TEXTS */
 const MESSAGE_KEYS = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
 /** @type {Record<string, unknown[]>} the options and their valid values */
@@ -669,7 +680,7 @@ const cardClass = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** Whether the past was requested, and whether the request has ended, since the prices last changed. */
+    /** Whether past prices were requested since the last new prices came, and whether this request has ended. */
     this.isPastAsked = this.isPastHere = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -682,7 +693,7 @@ const cardClass = (Base) => class extends Base {
     this.aheadS = 0;
     this.rows = 0;
     this.timer = 0;
-    /** @type {unknown[]} the content of the readout */
+    /** @type {unknown[]} the values from which the readout was last made */
     this.shown = [];
     const root = this.attachShadow({ mode: "open" });
     root.innerHTML = PARTS;
@@ -881,7 +892,7 @@ const cardClass = (Base) => class extends Base {
     this.fit();
   }
 
-  /** If the card's number of rows has changed, makes the dashboard read it. */
+  /** If the card's number of rows has changed, makes the dashboard read the number. */
   announceSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
@@ -914,7 +925,7 @@ const cardClass = (Base) => class extends Base {
     if (mode !== "live") setText(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
   }
 
-  /** Sums up the chart in a few sentences for screen readers. */
+  /** Sums up the prices of today and tomorrow, and the plans from today on, for screen readers. */
   summary() {
     const { periods, plans, wording, now } = /** @type {Scene} */ (this.chart.scene);
     const sentences = [];
@@ -950,7 +961,10 @@ const cardClass = (Base) => class extends Base {
     list.showModal();
   }
 
-  /** Shows the period pointed at, or else the present one. Updates the buttons and the legend. */
+  /**
+   * Shows the period pointed at, or else the present one. Updates the buttons and the legend. If the view begins before
+   * today, requests past prices.
+   */
   showReadout() {
     const { parts, chart } = this;
     if (!chart.scene) return;
@@ -986,7 +1000,10 @@ const cardClass = (Base) => class extends Base {
     parts.chart.ariaValueText = text.filter((one) => one).join(", ");
   }
 
-  /** The names and the amounts of a price's parts and of the selling price. @param {Wording} wording @param {Period} [period] @param {number} [sold] */
+  /**
+   * The names and the amounts of a price's parts and of the selling price. Parts that round to zero are left out.
+   * @param {Wording} wording @param {Period} [period] @param {number} [sold]
+   */
   partLines(wording, period, sold) {
     const lines = [];
     for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
@@ -1024,7 +1041,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// While Home Assistant starts, it replaces the registry of elements. An element defined earlier would be lost.
+// While its page loads, Home Assistant replaces the registry of elements. An element defined earlier would be lost.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardClass(HTMLElement));
 });
