@@ -88,5 +88,5 @@ def region_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:
-    """Return the name of a covariate, such as `wind_speed_100m@ee_west`."""
+    """Return the name of the covariate for a variable at a place, such as `wind_speed_100m@ee_west`."""
     return f"{variable.name}@{point.name}"

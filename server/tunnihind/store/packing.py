@@ -30,7 +30,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""The highest price in EUR/MWh that can be packed, far above any market's cap."""
+"""The highest price in EUR/MWh that can be stored, far above any market's cap. The lowest is `-HIGHEST_PRICE`."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
@@ -62,22 +62,23 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     """Unpack p10, p50 and p90.
 
-    Raises ValueError if they are damaged, differ in number, cross, or contain NaN or a price beyond ±`HIGHEST_PRICE`.
+    Raises ValueError if they are damaged, cross, have different lengths, or contain NaN or a price beyond
+    ±`HIGHEST_PRICE`.
     """
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # Every comparison with NaN is false, so NaN is refused.
+    # With NaN, `<=` and `>=` are false, so NaN is refused.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
 
 
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
-    """Pack a covariate's values without loss, and return the bytes and their scale.
+    """Pack a covariate's values without loss, and return the bytes and a scale. NaN is allowed.
 
-    The values are multiplied by the scale and stored as 16-bit integers. If no scale turns all values into such
-    integers, the values are stored in single precision, and the scale is 0.
+    If a factor of `_SCALES` turns all values into 16-bit integers, these integers are stored, and the scale is the
+    factor. Otherwise, the values are stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -90,9 +91,9 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Unpack many series. Raises ValueError if a series is damaged.
+    """Unpack the values of many covariate forecasts. Raises ValueError if the bytes of one forecast are damaged.
 
-    Unpacking all series at once is much faster than unpacking them one by one.
+    Unpacking all forecasts at once is much faster than unpacking them one by one.
     """
     content = [_decompress(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
@@ -107,7 +108,7 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpack_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Unpack series that have the same length and the same scale into an array with a row for each series."""
+    """Turn decompressed bytes of the same length and scale into an array with a row for each item of `content`."""
     if scale == _UNSCALED:
         return _numbers_from_bytes(content, _SINGLE, "series").astype(np.float32)
     whole = _numbers_from_bytes(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
@@ -133,7 +134,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 def _differences[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
     """Return the difference of each number from the number before it, and of the first number from 0.
 
-    If a difference overflows, the sum of the differences overflows too, so the number is still restored.
+    If a difference overflows, the running sum that restores the numbers overflows too, so the numbers are still right.
     """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
@@ -141,7 +142,7 @@ def _differences[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[W
 def _compress_numbers(numbers: NDArray[Any]) -> bytes:
     """Compress numbers, with the least significant bytes of all numbers first and the most significant bytes last.
 
-    Most numbers have the same most significant byte, so bytes in this order compress well.
+    The most significant bytes have few different values, so bytes in this order compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
@@ -149,7 +150,8 @@ def _compress_numbers(numbers: NDArray[Any]) -> bytes:
 def _numbers_from_bytes(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
     """Undo the sorting of bytes in `_compress_numbers`, and return a row of numbers for each item of `split`.
 
-    All items of `split` must have the same length. Raises ValueError.
+    All items of `split` must have the same length. Raises ValueError if this length is not a multiple of
+    `kind.itemsize`.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

@@ -70,7 +70,10 @@ class PriceVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AddedCounts:
-    """The numbers of new, corrected and unchanged prices."""
+    """The numbers of new, corrected and unchanged prices.
+
+    `unchanged` includes prices that differ from the stored price, but don't replace it (see `VOUCHED`).
+    """
 
     new: int = 0
     corrected: int = 0
@@ -94,11 +97,12 @@ class PriceBook:
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> AddedCounts:
-        """Store new prices and corrections, and return the numbers of new, corrected and unchanged prices.
+        """Store new prices and corrections.
 
         Each transaction stores the prices of at most 400 days. `seen_ts` is the instant at which the server first saw
-        the prices. A new price or a correction counts as known from `seen_ts`. If a new price's period had begun by
-        then, the price counts as known from the publication time of its delivery day. Raises StoreError.
+        the prices. If the period of a new price has begun by `seen_ts`, the price counts as known from the publication
+        time of its delivery day. All other new prices, and all corrections, count as known from `seen_ts`. Raises
+        StoreError.
         """
         added = AddedCounts()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -115,7 +119,7 @@ class PriceBook:
     ) -> PriceArchive:
         """Return all versions of the prices of `zones` for periods that begin in [since_ts, before_ts).
 
-        Raises StoreError.
+        If `since_ts` is None, the periods have no lower bound. Raises StoreError.
         """
         since = FIRST_PERIOD_TS if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
@@ -153,11 +157,11 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, bounds: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete a zone's prices that `sources` gave and that the server first saw at `since_ts` or later.
+        """Delete a zone's price versions that come from `sources` and that the server first saw at `since_ts` or later.
 
         If `bounds` (start, end) is given, delete only prices whose periods begin in [start, end). Also delete the
-        zone's runs made at `since_ts` or later, and all forecasts of past days that may have used the deleted prices.
-        `at` is recorded as the instant of the change. Raises StoreError.
+        zone's runs made at `since_ts` or later, all of the zone's forecasts of past days, and other zones' forecasts of
+        past days issued at `since_ts` or later. `at` is recorded as the instant of the change. Raises StoreError.
         """
         start_ts, end_ts = bounds or (FIRST_PERIOD_TS, PERIODS_END_TS)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

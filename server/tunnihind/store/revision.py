@@ -1,4 +1,4 @@
-"""Finds the last migration that was applied to a database, and applies newer migrations."""
+"""Checks whether this version of Tunnihind can read a database's tables, and creates or upgrades the tables."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from tunnihind.store.schema import metadata, state
 _LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0001"
-"""The number of the newest migration. Migrations are applied in the order of their numbers."""
+"""The number of this version's newest migration. A new migration must have a higher number."""
 _MIGRATION_NUMBER: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
@@ -23,12 +23,14 @@ _NEVER: Final = "9999"
 _MAX_NAMED: Final = 3
 """An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""Every version of Tunnihind has these tables, and hardly any other program has them. The table `alembic_version`
+"""Every version of Tunnihind creates these tables, and hardly any other program does. The table `alembic_version`
 proves less, because other programs use Alembic too."""
 
 
 def current_migration(connection: Connection) -> str | None:
-    """Return the number of the last migration that was applied. If the database has no tables yet, return None.
+    """Return the number of the last migration that was applied.
+
+    If the database has no tables, or only the table `alembic_version`, return None.
 
     Raises SchemaError if the tables belong to another program, or if the last migration can't be determined.
     """
@@ -82,8 +84,9 @@ def _column_names(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables. Raises SchemaError as `current_migration` does.
 
-    This version can't read the tables of an older version before they are upgraded. This version can read the tables
-    of a newer version if they have all columns of `schema`, and if no newer migration has set `readable_since`.
+    If the database has no tables, return False. This version can't read the tables of an older version before they are
+    upgraded. This version can read the tables of a newer version if they have all columns of `schema`, and if no newer
+    migration has set `readable_since`.
     """
     step = current_migration(connection)
     if step is None or step <= HEAD:

@@ -1,7 +1,7 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
 SQLite hardly checks the values of columns, and a faulty disk or a person may damage a database file. So `TableRows`
-checks each row against a `StoredRow`, which defines the allowed values of each column.
+checks each row against a subclass of `StoredRow`, which defines the allowed values of each column.
 """
 
 import json
@@ -29,7 +29,8 @@ LATEST: Final = 4_102_444_800
 decades wrong shows a time between them."""
 
 YEARS: Final = range(2000, 2060)
-"""Stored days and hours outside these years count as damaged, so that an array of all hours fits into memory."""
+"""Stored days and periods outside these years count as damaged, so that an array of all hours from the first to the
+last period fits into memory."""
 
 FIRST_PERIOD_TS: Final = 946_684_800
 PERIODS_END_TS: Final = 2_840_140_800
@@ -64,7 +65,7 @@ _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class StoredRow(msgspec.Struct, array_like=True, gc=False):
-    """A row of a table, with a field for each column in the order of the columns."""
+    """A row of a table. A subclass has a field for each column of its table, in the order of the columns."""
 
 
 class DamageLog:
@@ -106,7 +107,7 @@ def row_by_row[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[R
 class TableRows[Row: StoredRow, Found]:
     """Reads a table's rows as objects, and logs or deletes damaged rows.
 
-    Many rows are turned into objects at a time, because this is much faster than one row at a time.
+    Unsorted rows are turned into objects many at a time, because this is much faster than one row at a time.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class TableRows[Row: StoredRow, Found]:
             return next(found, None)
 
     def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
-        """Yield the stored values of each sound row."""
+        """Yield the stored values of each sound row, and log damaged rows."""
         for part in self._batches(connection):
             _, damaged = self._split_off_damaged(part)
             yield from (cells for cells in part if cells not in damaged) if damaged else part

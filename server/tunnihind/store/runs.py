@@ -122,7 +122,10 @@ class RunBook:
             return sum(_delete_runs(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
-        """Store the backtest score of a series in place of the earlier score. Raises StoreError."""
+        """Store the backtest score of a series in place of the earlier score. Raises StoreError.
+
+        If `score` is None, the series then has no score.
+        """
         self._state.write_served(_score_key(key), None if score is None else asdict(score))
 
     def score(self, key: SeriesKey) -> BacktestScore | None:
@@ -131,7 +134,10 @@ class RunBook:
         return found
 
     def _last_complete_run(self, connection: Connection, like: Run) -> _CompleteRun | None:
-        """Return the newest run with the zone and step of `like`, or the earlier run that the newest run repeats."""
+        """Return the newest run with the zone and step of `like`, or the earlier run that the newest run repeats.
+
+        If the run to return is missing or damaged, return None.
+        """
         wanted = _run_conditions(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -162,7 +168,10 @@ class _CompleteRun(NamedTuple):
 
 
 def _cells(run: Run, earlier: _CompleteRun | None) -> dict[str, Any]:
-    """Return the values of the row that stores a run. If the run repeats `earlier`, the row's `repeats` is its id."""
+    """Return the values of the row that stores a run.
+
+    If the run repeats `earlier`, `repeats` is the id of `earlier`. Otherwise, `repeats` is None.
+    """
     new = None if earlier is None else _count_new_periods(run, earlier.run.repeated_at(run.made_at, run.start_ts))
     percentiles = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, percentiles)
@@ -183,8 +192,8 @@ def _cells(run: Run, earlier: _CompleteRun | None) -> dict[str, Any]:
 def _count_new_periods(run: Run, again: Run | None) -> int | None:
     """Return the number of periods from the start of `run` to the last period that differs from `again`.
 
-    `again` is an earlier run's forecast for the periods of `run`. If `again` is None, or if `run` differs from `again`
-    in anything but the percentiles of the first hour, return None. If no period differs, return 0.
+    `again` is an earlier run's forecast from the start of `run` on, or None. If `again` is None, or if `run` differs
+    from `again` in anything but the percentiles of the first hour, return None. If no period differs, return 0.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -252,7 +261,7 @@ class _RunRow(StoredRow):
 
 
 def _runs_of_rows(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Map the id of each row to its complete run, in the order of `rows`.
+    """Restore the whole run of each row, and map the row's id to the run. The result has the order of `rows`.
 
     If the run that a row repeats is missing, is damaged or doesn't fit the row, the row is logged and left out.
     """

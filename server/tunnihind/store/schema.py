@@ -72,8 +72,8 @@ runs: Final = Table(
 )
 """A forecast run exactly as it was issued.
 
-`repeats` is null, or the id of an earlier run from which this run differs at most in the first hour. If `repeats` isn't
-null, `inputs` is null, and at most the percentiles of the first hour are stored.
+`repeats` is null, or the id of an earlier run whose forecast this run repeats, at least after the first hour. If
+`repeats` isn't null, `inputs` is null, and at most the percentiles of the first hour are stored.
 """
 
 scenarios: Final = Table(

@@ -1,4 +1,4 @@
-"""Stores the scores of served forecasts, and the forecasts that the model makes for past days.
+"""Stores the scores of forecasts, and the forecasts that the model makes for past days.
 
 Forecasts of past days are kept, so that a new backtest score needs only a few new forecasts. If a transaction adds data
 that a stored forecast should have used, the transaction also deletes the forecast.
@@ -45,7 +45,7 @@ two decimals."""
 
 
 class ScoreBook:
-    """The stored scores of served forecasts."""
+    """The stored scores of served forecasts, and the monthly scores of the backtest."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -55,7 +55,7 @@ class ScoreBook:
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
 
-        The scores of days replace the stored scores for the same days of issue. The scores of windows and months
+        The scores of days replace the stored scores for the same issue days. The scores of windows and months
         replace all earlier ones of the zone.
         """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
@@ -84,14 +84,14 @@ class ScoreBook:
     def day_scores(self, zone: Zone, first: date, last: date) -> list[DayScores]:
         """Return the scores of a zone's forecasts that were issued from `first` to `last`. Raises StoreError.
 
-        The scores are sorted by day of issue, and then by days ahead.
+        The scores are sorted by issue day, and then by days ahead.
         """
         with self._database.reading() as connection:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue_day(self, zone: Zone) -> date | None:
-        """Return the day of issue of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
+        """Return the issue day of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -178,19 +178,17 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def data_change_count(self) -> int:
-        """Return a number that increases with every change to prices or covariates (`StateBook.data_change_count`).
-
-        Raises StoreError.
-        """
+        """Return `StateBook.data_change_count`, which `add` needs. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.data_change_count(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
-        Also delete the zone's forecasts by other models, and too old ones (`_KEPT_S`). `data_change_count` is the
-        result of the method of this name before the forecasts were made. If `forecasts` is empty, or if prices or
-        covariates have changed since then, nothing is stored or deleted. Raises StoreError.
+        Also delete the zone's stored forecasts by other models, those with the same issue as a new forecast, and those
+        that are too old (see `_KEPT_S`). `data_change_count` is the result of the method of this name before the
+        forecasts were made. If `forecasts` is empty, or if prices or covariates have changed since then, nothing is
+        stored or deleted. Raises StoreError.
         """
         rows = [
             {

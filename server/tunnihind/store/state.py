@@ -59,7 +59,7 @@ class StateBook:
             self.record_served_change(connection)
 
     def put(self, connection: Connection, key: str, value: Fact) -> None:
-        """Store the value of `key` within a transaction."""
+        """Store the value of `key` in the transaction of `connection`, in place of an earlier value."""
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def record_served_change(self, connection: Connection) -> None:
@@ -69,9 +69,9 @@ class StateBook:
         self._database.system.announce(connection)
 
     def version(self) -> int:
-        """Return a number that increases with every change to the served data, except `last_refresh`.
+        """Return a number that increases with every change to the served data. Raises StoreError.
 
-        Raises StoreError.
+        A new `last_refresh` doesn't count as a change.
         """
         with self._database.reading() as connection:
             return self._count(connection, _VERSION)
@@ -111,7 +111,7 @@ class StateBook:
         return found or []
 
     def record_price_change(self, connection: Connection, at: int) -> None:
-        """Record that this transaction changes prices at the instant `at`."""
+        """Record that this transaction changes prices. `at` is the instant of the change."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.record_served_change(connection)
@@ -138,7 +138,7 @@ class StateBook:
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
-        """Return this installation's permanent identity. Raises StoreError."""
+        """Return this installation's identity, as `instance_id_in` does. Raises StoreError."""
         with self._database.reading() as connection:
             return self.instance_id_in(connection)
 

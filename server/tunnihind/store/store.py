@@ -76,7 +76,7 @@ class Store:
         )
 
     def lease(self) -> Lease:
-        """Return a new `Lease` for the pipeline."""
+        """Return a new `Lease` for the pipeline, on which no write depends."""
         return Lease(self.database)
 
     def lease_guarding_writes(self) -> Lease:
@@ -123,9 +123,9 @@ class Store:
         return [book.rows for book in books]
 
     def log_damaged(self) -> None:
-        """Log the damaged rows of all `tables` except prices and covariates, which `remove_damaged` logs.
+        """Log the damaged rows of all `tables` except prices and covariates. Raises StoreError.
 
-        Raises StoreError.
+        `PriceBook.remove_damaged` and `CovariateBook.remove_damaged` log damaged prices and covariates.
         """
         with self.database.reading() as connection:
             for rows in self.tables():

@@ -24,7 +24,8 @@ class Witness:
 
     `prices` lists hourly or quarter-hourly prices in EUR/MWh. If no answer had readable, complete and possible prices,
     `prices` is empty. The source has repeated `prices` since `since_ts`, and last gave them at `heard_ts`. If the
-    newest answer is held back, `reason` and `detail` state the reason.
+    newest answer is held back, `reason` is a `ReasonCode`, and `detail` describes the reason in words. Otherwise, both
+    are empty.
     """
 
     source: str

@@ -1,1 +1,4 @@
-"""The migrations of the tables. Each module is one migration, and names the migration before it."""
+"""The migrations of the tables.
+
+Each module is one migration. `down_revision` is the number of the migration before it, or None.
+"""
