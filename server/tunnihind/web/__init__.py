@@ -1,1 +1,1 @@
-"""The server's web pages."""
+"""The server's web pages: the dashboard, the small view, the accuracy page and the API reference."""

@@ -1,4 +1,4 @@
-"""Makes the figures of the accuracy page: the scores of our forecasts and of naive forecasts."""
+"""Makes the accuracy page's figures about price forecasts: the scores of our forecasts and of naive forecasts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,10 +111,11 @@ class AccuracySummary:
     """The accuracy page's figures about price forecasts.
 
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
-    month's scores, the newest month first. `recent_figures` has the scores of the last 30 or 90 days.
-    `week_saving_share` has the shares of the ideal saving that plans within seven days reached in the same 30 or 90
-    days. `recent_figures` or `week_saving_share` is None if it has no scores. `years` lists the years with scores of
-    the server's forecasts, the newest year first.
+    month's scores, the newest month first. `recent_figures` has the scores of the last 30 or 90 days. Over the same
+    days, `week_saving_share` is the saving of plans within seven days as a fraction of the saving with perfect
+    foresight. If these days have no scores of the server's forecasts, both are None. `week_saving_share` is also None
+    if no plan within seven days is scored. `years` lists the years with scores of the server's forecasts, the newest
+    year first.
     """
 
     is_backtest: bool
@@ -131,7 +132,7 @@ def scored_days(hours: int) -> int:
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
-    """Return the accuracy page's figures about price forecasts.
+    """Return the accuracy page's figures about price forecasts made `options.ahead` days ahead.
 
     If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """
@@ -158,8 +159,8 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _recent_scores(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the scores of the last 30 days.
 
-    If the last 30 days have no scores, return the scores of the last 90 days. If these days have no scores either,
-    return None.
+    If these days have no score of a forecast made `ahead` days ahead, return the scores of the last 90 days. If the
+    last 90 days have no such score either, return None.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)

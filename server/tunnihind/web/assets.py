@@ -102,12 +102,12 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
 
 @cache
 def page_assets() -> Assets:
-    """Return the pages' scripts, style sheets and pictures."""
+    """Return the `Assets` made from `page_files`. The files are read only once."""
     return Assets({path.name: path.read_bytes() for path in page_files()})
 
 
 def page_files() -> list[Path]:
-    """Return the paths of the pages' files."""
+    """Return the paths of the pages' scripts, style sheets and pictures, including `_CHART`."""
     installed = Path(__file__).with_name(_CHART)
     in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART
     own = Path(__file__).with_name("static").glob("*.*")

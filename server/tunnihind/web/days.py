@@ -27,7 +27,7 @@ class DaySummary:
     """One day of the reader's calendar, with the periods that have a published price or a forecast.
 
     `cheapest` and `most_expensive` are the cheapest and the most expensive of the day's periods that have not ended.
-    Among equal prices, the first counts. If there is no such period, `cheapest` and `most_expensive` are None.
+    Among equal prices, the first counts. If all periods have ended, `cheapest` and `most_expensive` are None.
     `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
     forecast, `mean_range` is None.
 
@@ -67,7 +67,7 @@ def day_summaries(
     scenarios: Scenarios | None,
     display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and all later days in `days`.
+    """Summarise today and tomorrow, even if they have no periods, and all later days in `days`.
 
     `current_ts` is the start of the present period in unix seconds.
     """
@@ -143,11 +143,12 @@ def _mean_range(
     """Return the likely range of a day's mean price. If no price of the day is a forecast, return None.
 
     If the price paths cover all forecast hours, the range goes from p10 to p90 of the paths' mean prices for the day.
-    The page shows a mean price that is computed from medians. If this mean price lies outside the range, the range is
-    widened to include it.
+    The page shows a mean price that is computed from published prices and medians. If this mean price lies outside the
+    range, the range is widened to include it.
 
-    If the price paths don't cover all forecast hours, the bounds are the mean prices with the p10 and with the p90 of
-    each forecast. This range is too wide, because the errors of the hours partly cancel each other out.
+    If the price paths don't cover all forecast hours, the lower bound is the day's mean price with p10 as the price of
+    each forecast, and the upper bound is this mean with p90. This range is too wide, because the errors of the hours
+    partly cancel each other out.
     """
     settled = [display.shown_price(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
