@@ -40,15 +40,15 @@ class KnownPrice(NamedTuple):
 class PriceHistory:
     """The prices known at an instant, by zone and step.
 
-    An hour's price is known if it was published, or if the prices of all its quarters were published. A quarter's price
-    is known only if it was published.
+    An hour has a price if its own price or the prices of all its quarters were known. A quarter has a price only if its
+    own price was known.
     """
 
     as_of: int
     series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices at one step, by default hourly. If no price is known, the series is empty."""
+        """Return one zone's prices at one step, by default hourly. If none is known, the series has length 0."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
@@ -96,11 +96,14 @@ class PriceArchive:
         return PriceHistory(instant, series)
 
     def newest_versions(self) -> PriceHistory:
-        """Return the newest version of every price."""
+        """Return the newest version of every price, whenever the version became known."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _series_by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
-        """Yield each zone's prices at one step. Among the first `seen` versions, a price's newest version counts."""
+        """Yield each zone's prices at one step from `start_ts` until `end_ts`.
+
+        Only the first `seen` versions are used. Of two versions of a price, the newer one counts.
+        """
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
@@ -108,7 +111,7 @@ class PriceArchive:
 
 
 def _with_gaps_filled(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Fill the gaps in `first` with prices from `second`, which covers the same periods."""
+    """Return `first` with its gaps filled by the prices of `second`, which covers the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
@@ -159,7 +162,8 @@ class CovariateArchive:
     def weather_runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the instants at which the weather runs in use were initialised, newest first.
 
-        A weather run is in use if, for a covariate in `names`, it reaches further ahead than every newer weather run.
+        A weather run is in use if, for a covariate in `names`, it is one of the newest `_WEATHER_RUNS_THAT_COUNT`
+        weather runs and reaches further ahead than every newer one.
         """
         found: set[int] = set()
         for name in names:

@@ -22,7 +22,7 @@ _TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""The weight of a past day, by the demand class of the target day (row) and of the past day (column).
+"""A factor of a past day's weight, by the demand class of the target day (row) and of the past day (column).
 
 Rows and columns are in the order of `DayClass`.
 """
@@ -30,12 +30,12 @@ _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The prior: the price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior. It is so small that the prior matters only if no price is known."""
+"""The weight of a prior in `_shrunk_mean`. It is so small that a prior matters only if no price is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts each clock hour's price as a weighted mean of its prices in the last six weeks.
+    """Forecasts each clock hour's price as a weighted mean, on the asinh scale, of its prices in the last six weeks.
 
     Recent days have more weight, and so have days with the demand class of the target day. The forecast of day i uses
     the prices up to day j = min(newest day with a known price, i - 1), so its lead is i - j. The percentiles p10 and
@@ -51,7 +51,7 @@ class LastWeeksMean:
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
+        """Forecast up to the 7th delivery day past today or past the newest day with a known price, whichever is later.
 
         If no price of the forecast zone is known for the last 7 days, return None.
         """
@@ -98,10 +98,11 @@ class LastWeeksMean:
 
 
 def _mean_prices(history: PricesByDay, seen: RowNumbers, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each target day's mean prices (..., 24) in EUR/MWh, and whether any price is known for them (...).
+    """Return each target day's mean prices (..., 24) in EUR/MWh, and whether any price in the mean is known (...).
 
     `seen` (...) holds the row of the last day that each mean uses. `classes` (...) holds the demand class of each
-    target day. If no price of a clock hour is known, its mean is the mean of all hours.
+    target day. If no price of a clock hour is known, its mean is the mean of all hours. If no price of any hour is
+    known, the mean is `_PRIOR_EUR_MWH`.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)

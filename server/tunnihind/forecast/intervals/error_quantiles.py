@@ -17,7 +17,7 @@ from tunnihind.forecast.run import LEADS, OUTER_LEVELS
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
 _HOUR_WEIGHTS: Final = (1.0,) * 5
-"""The weights of errors at the hour itself and at two hours on either side."""
+"""The weights of errors at five clock hours, from two hours before the forecast hour to two hours after it."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
 """The prior: the offsets of p10 and p90 from p50 at lead 1 if no error is known.
@@ -26,7 +26,7 @@ The offsets are about the 8% and 94% quantiles of the errors of forecasts made f
 2024 and 2025.
 """
 _PRIOR_GROWTH: Final = 0.05
-"""With each lead after the first, the prior grows by this fraction of its value at lead 1."""
+"""With each lead from 2 to 7, the prior grows by this fraction of its value at lead 1."""
 _PRIOR_DAYS: Final = 2.0
 """The prior weighs as much as the errors of this many days."""
 _STALE_GROWTH: Final = 1 / 8
@@ -60,7 +60,7 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
     """Return the weighted quantiles of `values` at `levels`, shape (levels, ...).
 
     `values` and `weights` have shape (..., samples). A quantile is the smallest value at which the cumulated weight
-    reaches the level times the total weight. If all samples of a quantile have weight 0, they count equally.
+    reaches the level times the total weight. If all weights of a row of samples are 0, the samples count equally.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
     quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
@@ -70,10 +70,10 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
     """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
-    Both arrays have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last. Unknown
-    errors (NaN) get weight 0. The weight of an error halves every `half_life_days` days. `hour_weights` has an odd
-    number of weights, and the middle weight belongs to the hour itself. The first and the last hour of a day count as
-    neighbours.
+    Both arrays have shape (n, 24, samples). `errors` has shape (n, days, 24), for n leads or n quarters of an hour,
+    with the newest day last. Unknown errors (NaN) become 0 with weight 0. The weight of an error halves every
+    `half_life_days` days. `hour_weights` has an odd number of weights, and the middle weight belongs to the hour
+    itself. The first and the last hour of a day count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

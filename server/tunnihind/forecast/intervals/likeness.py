@@ -11,9 +11,12 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh
 
 CALIBRATION_DAYS: Final = 365
-"""The quantiles and the medians of errors cover this many past days: a whole year, so that each season counts once."""
+"""Quantiles and medians of errors use up to this many past days: a whole year, so that each season counts once."""
 ENOUGH_ERROR_DAYS: Final = 60
-"""If the errors of fewer days are known, intervals are widened, and p50 is not moved."""
+"""If the errors of fewer days are known for a lead, the lead's intervals are widened.
+
+If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours are known for a lead, the lead's p50 is not moved.
+"""
 
 _SCALE_EUR_MWH: Final = 30.0
 """Price levels are compared as asinh(price / `_SCALE_EUR_MWH`).

@@ -6,7 +6,7 @@ a local quantile regression (Yu, Jones 1998, Local linear quantile regression, J
 Association 93(441)).
 
 While all prices rise or fall, the median error over all price levels differs from zero. Such a rise or fall seldom
-continues, so the median error over all price levels is subtracted from the move.
+continues, so the median error over all price levels is subtracted from the median error at a similar price level.
 """
 
 from typing import Final
@@ -29,10 +29,10 @@ errors.
 def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return `p50` (leads, 24), moved by the median error of past forecasts at a similar price level.
 
-    On the asinh scale, let a be the median of the past errors of a lead, weighted by `likeness`, and let b be their
-    median without these weights. The move is a - b, limited to the range between 0 and a. In both medians, recent
-    errors have more weight. If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours are known for a lead, its p50 is
-    not moved.
+    For each forecast hour, let a be the median of the lead's past errors on the asinh scale, weighted by `likeness`,
+    and let b be the median without the weights of `likeness`. The move is a - b, limited to the range between 0 and a.
+    In both medians, recent errors have more weight. If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours are
+    known for a lead, the lead's p50 is not moved.
 
     `actual` (days, 24) holds the prices of past days. `issued` (leads, days, 24) holds the model's forecasts of these
     prices. All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
@@ -58,8 +58,8 @@ def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats
 def _weighted_median_position(weights: Floats) -> NDArray[np.intp]:
     """Return the position of the weighted median in each row of `weights` (rows, samples), shape (rows,).
 
-    The weights must be in the order of the sorted samples. Without sorting, this function is seven times as fast as
-    `weighted_quantiles`.
+    The weights must be in the order of the sorted samples. Because this function does not sort, it is seven times as
+    fast as `weighted_quantiles`.
     """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)
