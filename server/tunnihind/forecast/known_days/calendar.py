@@ -23,7 +23,7 @@ CHANGE_HOUR: Final = 2
 
 
 class DayClass(IntEnum):
-    """The demand classes. In tables with one row for each demand class, the value of a class is its row number."""
+    """The demand classes. In tables by demand class, the value of a class is the number of its row or column."""
 
     WORKDAY = 0
     SATURDAY = 1

@@ -1,7 +1,8 @@
 """Combines covariates into drivers.
 
 `Drivers.far` has one driver for each region with forecasts that reach several days ahead: the residual load, which is
-load - wind - solar. If only one of load, wind and solar is known for tomorrow, the driver is that one alone.
+load - wind - solar. A load, wind power or solar power that is unknown for all hours of tomorrow is left out. If only
+one of the three is known for tomorrow, the driver is that one alone.
 
 The drivers in `Drivers.near` are made of forecasts for the next day: residual loads, Baltic wind power and Baltic solar
 power. If a region's load, wind power or solar power is unknown for an hour of tomorrow, the region's residual load in
@@ -27,7 +28,6 @@ _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""The number of days over which `usual_values` computes its means."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -37,8 +37,9 @@ class Drivers:
     """The drivers of all regions, by name. Each array in `far` has shape (issue days, ages, 24).
 
     Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the forecast that was
-    issued on the day before. `members` maps each driver's name to the names of its covariates. `has_next_day_only` is
-    true if a driver in `near` uses a covariate whose forecasts end with the next day.
+    issued on the day before. `members` maps each driver's name to the names of the driver's covariates, in `far` and in
+    `near` together. `has_next_day_only` is true if a driver in `near` uses a covariate whose forecasts end with the
+    next day.
     """
 
     far: Mapping[str, Floats]
@@ -50,7 +51,7 @@ class Drivers:
 def make_drivers(
     far: Iterable[Mapping[str, Floats32]], near: Mapping[str, Floats32], today: int, fit_row: int
 ) -> Drivers:
-    """Combine covariates into drivers.
+    """Combine vintages of covariates, `far` (issue days, ages, 24) and `near` (delivery days, 24), into drivers.
 
     To save memory, `far` yields one group of `names_by_part` at a time. `today` is the row of the day on which the
     forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few,
@@ -123,9 +124,9 @@ def _members_by_driver(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, 
 def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict[str, Floats32]:
     """Return `near` without the weather covariates that forecasts in MW can replace.
 
-    Forecasts in MW are a better input than weather forecasts. For example, if a zone's wind power in MW is known in row
-    `target` and on enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates whose names the
-    model doesn't know are left out too.
+    Forecasts in MW are a better input than weather forecasts. For example, if a zone's wind power in MW is known for
+    all hours of row `target` and on enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates
+    whose names the model doesn't know are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := parse_quantity(name)) is not None}
     measured = {
@@ -183,9 +184,10 @@ def _parts(covariates: Mapping[str, Floats32]) -> list[_Part]:
 def _converted_covariate(
     key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Floats32
 ) -> Floats32:
-    """Return a covariate's values in GW.
+    """Return a covariate's values in GW. Loads are clipped by `_without_typing_errors`.
 
-    If `meanings` holds only weather covariates, the values are in the units of `in_model_units` instead.
+    If `meanings` holds only weather covariates, the values are in the units of `in_model_units` instead, and are not
+    clipped.
     """
     values = in_model_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
@@ -226,7 +228,10 @@ def sum_or_mean(members: Iterable[Floats32], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Floats32) -> Floats32:
-    """Clip load forecasts to 55% to 145% of the recent median, because they may contain typing errors."""
+    """Clip load forecasts to 55% to 145% of the recent load, because load forecasts may contain typing errors.
+
+    The recent load is the median of the daily medians of the next-day forecasts, over the 14 days up to each day.
+    """
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -243,7 +248,7 @@ def _without_typing_errors(load: Floats32) -> Floats32:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Return the name of a region's driver, and the driver made from the region's load, wind power and solar power."""
+    """Combine the parts of one region into the region's driver. Return the driver's name and the driver."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
@@ -268,7 +273,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual_load(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return the residual load, load - wind - solar.
+    """Return the residual load, load - wind - solar, in GW. A kind that is missing from `parts` counts as 0.
 
     An unknown value of a part is replaced by the part's value in `usual`. If all parts are unknown for an hour, the
     residual load is NaN.

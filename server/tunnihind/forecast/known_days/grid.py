@@ -33,7 +33,7 @@ class DayGrid:
 
     @property
     def days(self) -> int:
-        """The number of days in the grid."""
+        """The number of rows, one for each delivery day."""
         return self.starts.size - 1
 
     @property
@@ -93,7 +93,10 @@ def merge_repeated_hour[Number: np.floating](values: NDArray[Number]) -> NDArray
 
 
 def fill_missing_hour[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Fill the missing hour of 23-hour days in `clock` (..., 24) with the mean of the hours before and after it."""
+    """Fill the missing hour of 23-hour days in `clock` (..., 24) with the mean of the hours before and after it.
+
+    `is_short` (...) is true for 23-hour days. The function overwrites `clock`.
+    """
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock
@@ -119,7 +122,7 @@ class PricesByDay:
         return cls(first, DayGrid.between(first, last).arrange(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row of `day`, counted from 0. `day` may lie outside the grid."""
+        """Return the row of `day`, counted from 0. `day` may lie before or after all rows."""
         return (day - self.first).days
 
 

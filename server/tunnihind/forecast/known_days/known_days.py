@@ -39,8 +39,8 @@ _SEARCHED_DAYS: Final = 14
 class Covariate:
     """A covariate that a driver uses. Its newest forecast was issued at `issued_ts`.
 
-    The last hour with a value in today's vintage begins at `reaches_ts`. If the vintage has no value from tomorrow on,
-    `is_imputed` is true and `reaches_ts` is the start of today.
+    `reaches_ts` is the start of the last hour with a value in today's vintage, computed as if every day had 24 hours.
+    If the vintage has no value from tomorrow on, `is_imputed` is true and `reaches_ts` is the start of today.
     """
 
     name: str
@@ -53,8 +53,8 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the current
-    delivery day. `stale_days` is the number of whole days since the newest forecast of the covariates that reach
+    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day at
+    that instant. `stale_days` is the number of whole days since the newest forecast of the covariates that reach
     several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were
     initialised. `ignored` holds the names of the covariates that no driver uses.
     """
@@ -82,9 +82,9 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data on a day grid.
 
-        The grid begins on `first`, or on the first day with a known price if that is later. If the grid would not begin
-        before today, return None. `newest` is the newest delivery day whose prices are all known. The regressions of
-        `make_drivers` use the days up to `fit_until`, or more days if those are too few.
+        The grid begins on `first` or on the first day with a known price, whichever is later. If the grid would not
+        begin before today, return None. `newest` is the newest delivery day whose prices are all known. The regressions
+        of `make_drivers` use the days up to `fit_until`, or more days if those are too few.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -142,14 +142,11 @@ class _FreshCovariates:
 
     @property
     def stale_days(self) -> int:
-        """The whole days since the newest forecast of a covariate in `far_names`, or 0 if there is none."""
+        """The whole days since the newest of all forecasts of the `far_names`, or 0 if `far_names` is empty."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far_vintages(self) -> Iterator[dict[str, Floats32]]:
-        """Yield the vintages (issue days, ages, 24) of the covariates in `far_names`.
-
-        The groups are those of `names_by_part`.
-        """
+        """Yield the vintages (issue days, ages, 24) of the `far_names`, one group of `names_by_part` at a time."""
         for names in names_by_part(self.far_names):
             yield self._vintages(names, range(self.today + 1), is_far=True)
 
@@ -181,10 +178,7 @@ class _FreshCovariates:
         return (self.as_of - self.issued[name]) // DAY_S
 
     def _description(self, name: str, today: Floats32) -> Covariate:
-        """Describe a covariate whose vintage of today is `today` (ages, 24).
-
-        `reaches_ts` is computed as if every day had 24 hours.
-        """
+        """Describe a covariate whose vintage of today is `today` (ages, 24)."""
         ages = WEEK_AGES if name in self.far_names else NEXT_DAY_AGES
         ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
         last_age, last_hour = ahead[-1] if ahead else (0, 0)

@@ -21,7 +21,10 @@ MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 _RANGE_DAYS: Final = 90
 _BELOW_RANGE, _ABOVE_RANGE = 0.3, 0.15
-"""On the asinh scale, the bounds of a forecast lie this far outside the prices of the last `_RANGE_DAYS` days."""
+"""A forecast's lower bound lies `_BELOW_RANGE` below the lowest price of the last `_RANGE_DAYS` days.
+
+The upper bound lies `_ABOVE_RANGE` above the highest of these prices. Both distances are on the asinh scale.
+"""
 
 
 def to_asinh(eur_mwh: Floats, scale_eur_mwh: float = _SCALE_EUR_MWH) -> Floats:
@@ -51,12 +54,13 @@ class PriceState:
     """The prices of a zone and its neighbours on a day grid.
 
     Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
-    zone's prices in EUR/MWh. Unknown prices are NaN. `target` holds the same prices on the asinh scale. `own` holds the
-    forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If a neighbour's price is
-    missing, the forecast zone's price is used. All other gaps are filled with the newest earlier price at the same
-    clock hour, or with 0 if there is none. `mean[k]` holds each clock hour's mean of `own` over the k days up to each
-    day. `profile` holds each clock hour's price less the day's mean price, averaged over the 15 days up to each day.
-    For each day, `low` and `high` (days,) hold the bounds of a forecast that uses the prices up to that day.
+    zone's prices in EUR/MWh, with NaN for unknown prices. `target` holds the same prices on the asinh scale. `own`
+    holds the forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If a
+    neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the newest earlier
+    price at the same clock hour, or with 0 if there is none. `mean[k]` holds each clock hour's mean of `own` over the k
+    days up to each day. `profile` holds each clock hour's price less the day's mean price, averaged over the 15 days up
+    to each day. For each day, `low` and `high` (days,) hold the bounds of a forecast that uses the prices up to that
+    day.
     """
 
     eur_mwh: Floats

@@ -1,7 +1,7 @@
 """Reads a covariate's zone and kind (load, wind or solar) from its name, and converts its values.
 
 The model knows names of the forms `<zone>_<load|wind|solar>[_da]_mw` and `<variable>@<point>`. A `<point>`, such as
-`ee_west`, begins with its zone.
+`ee_west`, begins with its zone. The zone must be in `REGIONS`, and the variable in `WEATHER_KINDS`.
 """
 
 import re
@@ -22,7 +22,7 @@ KNOWN_NAMES: Final = (
     f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER_KINDS)}>@<point>, "
     f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
 )
-"""A description of the names that the model knows."""
+"""The names that the model knows, described for a message to the operator."""
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
@@ -49,12 +49,12 @@ NOMINAL_GW: Final = {
 }
 """The nominal power in GW by region and kind.
 
-Nominal power is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load
-per ten heating degrees. Weather is converted to GW with the nominal power, unless the factor is learnt from covariates
+Nominal power is the power of the wind turbines at full wind, the power of the solar plants at full sun, or the load per
+ten degrees below 17 C. Weather is converted to GW with the nominal power, unless the factor is learnt from covariates
 in MW. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9% quantile
 counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. The load per ten
-heating degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4.
-Unless a region also has covariates in MW, only the proportions of its figures affect the model.
+degrees comes from the mean load of February less the mean load of July. Sweden's figures cover SE3 and SE4. Unless a
+region also has covariates in MW, only the proportions of its figures affect the model.
 """
 
 

@@ -21,11 +21,11 @@ _LOWEST_SINE: Final = -0.2
 class Season:
     """The calendar and the sun's elevation for each day of a day grid.
 
-    `weekday` (days, 7) is 1 in the column of the day's weekday, and 0 in the other columns. `holiday` (days,) is 1 on
-    public holidays of the zone's country, and 0 on other days. `neighbour_holiday` (days,) is the share of the
-    neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine of a
-    yearly cycle, followed by the sine and the cosine of a half-yearly cycle. `sun` (days, 24) holds the sine of the
-    sun's elevation in the middle of each hour, at least `_LOWEST_SINE`.
+    `weekday` (days, 7) is 1 in the column of the day's weekday (Monday first), and 0 in the other columns. `holiday`
+    (days,) is 1 on public holidays of the zone's country, and 0 on other days. `neighbour_holiday` (days,) is the share
+    of the neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine
+    of a yearly cycle, followed by the sine and the cosine of a half-yearly cycle. `sun` (days, 24) holds the sine of
+    the sun's elevation in the middle of each hour, at least `_LOWEST_SINE`.
     """
 
     weekday: Floats
@@ -61,7 +61,7 @@ class SeasonCache:
         self._last: tuple[str, Season] | None = None
 
     def of(self, grid: DayGrid, market: Market) -> Season:
-        """Return the calendar and the sun's elevation for each day of `grid`."""
+        """Return the `Season` of a grid and market: from memory, from the keeper, or newly computed."""
         countries = (market.country, *market.neighbour_countries)
         name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
@@ -89,7 +89,7 @@ def _sun_sines(grid: DayGrid, market: Market) -> Floats:
 
 
 def sine_of_sun_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation at each instant in `ts`.
+    """Return the sine of the sun's elevation at each instant in `ts`, seen from the middle of the market's zone.
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
     """

@@ -32,7 +32,7 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
     """Return the issue instants of the days up to row `today`, shape (today + 1,).
 
     A forecast uses the covariates known at its issue instant. Today's issue instant is `as_of`. A past day's issue
-    instant is `ISSUE_AT` on that day, minus `stale_days` days.
+    instant is `ISSUE_AT` on that day, minus `stale_days` days, so that past vintages are as stale as today's.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -53,9 +53,9 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_superseded_weather_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out each weather run that a newer weather run replaced before the next `ISSUE_AT`.
+    """Return a covariate's forecasts without the weather runs that a newer one replaced before the next `ISSUE_AT`.
 
-    All weather runs since the last `ISSUE_AT` before `as_of` are kept. Two weeks after their issue, the pipeline
+    All weather runs issued after the last `ISSUE_AT` before `as_of` are kept. Two weeks after their issue, the pipeline
     deletes many weather runs. If training used weather runs that are deleted later, each deletion would change the
     model.
     """
@@ -110,9 +110,9 @@ class VintageFrame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the `VintageFrame` for the issue days in `rows`.
+        """Return the frame of the vintages of the issue days in `rows`, for delivery days of the ages in `ages`.
 
-        `ages` lists the ages of the delivery days in each vintage.
+        `instants` holds the issue instants of all days of `grid` up to today (see `issue_instants`).
         """
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
@@ -125,7 +125,7 @@ class VintageFrame:
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: VintageFrame) -> Floats32:
-    """Return the newest known forecast of each covariate at each issue instant, shape (covariates, rows, ages, 24).
+    """Return the newest known value of each hour at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
     hours that began before the issue are observations, and are skipped.
@@ -147,7 +147,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: VintageFrame) 
 
 
 def _overwrite_newest(together: Sequence[IssuedSeries], frame: VintageFrame, newest: Floats32) -> None:
-    """Write forecasts that were issued together to `newest`."""
+    """Overwrite values in `newest` with the known values of forecasts issued together, one for each covariate."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
