@@ -1,7 +1,7 @@
 """A kernel ridge regression that predicts all 24 hours of a day together.
 
 The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, the kernel
-regression includes interactions between columns. The distance between two days depends most on the columns with large
+regression includes interactions between inputs. The distance between two days depends most on the inputs with large
 coefficients in a linear fit of all hours. The method is a diagonal recursive feature machine with linear features
 (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single
 precision, which is accurate enough.
@@ -25,13 +25,13 @@ from tunnihind.forecast.known_days.vintages import Floats32
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
 """The largest number of past days in a kernel regression, by lead.
 
-Lead 1 uses more past days, because prices depend on covariates more steadily at lead 1 than at later leads.
+Lead 1 uses more past days than later leads, because prices depend on covariates more steadily at lead 1.
 """
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
 _HALF_LIFE_DAYS: Final = (500.0, 300.0, 300.0, 300.0, 300.0, 300.0, 300.0)
-"""Half-lives by lead."""
+"""The half-lives of the weights of past days, by lead."""
 _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
 """`_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / (weight of the day) is added to the kernel matrix's diagonal."""
@@ -40,9 +40,9 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The penalty of the linear fits in `_column_scale`, as a multiple of the kernel regression's noise."""
 _MIN_SCALE: Final = 0.1
-"""This fraction of the columns' mean coefficient size is added to the scale of each column.
+"""This fraction of the inputs' mean coefficient size is added to the scale of each input.
 
-Without this addition, a column with only a non-linear effect would be ignored.
+Without this addition, an input with only a non-linear effect would be ignored.
 """
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
@@ -80,7 +80,7 @@ def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
 
 
 def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of a group's hourly columns that the kernel regression uses.
+    """Return the names of the hourly columns to use from a group other than `WEATHER` and `NEXT_DAY`.
 
     From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
     `Market.neighbours`).
@@ -105,8 +105,8 @@ def _weather_inputs(driver: str, rows: InputRows, block: int) -> list[Floats]:
 def _next_day_inputs(rows: InputRows, block: int) -> list[Floats]:
     """Return the inputs from the columns of next-day drivers.
 
-    At lead 1, only the hinges are averaged over blocks of three hours. At lead 2, next-day drivers have only daily
-    columns.
+    At lead 1, only the hinges of the market tightness are averaged over blocks of three hours. At lead 2, next-day
+    drivers have only daily columns.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -130,8 +130,9 @@ def _block_means(hourly: Floats, block: int) -> Floats:
 class KernelFit:
     """A fitted kernel regression.
 
-    `rows` (days, inputs) holds the standardised and scaled inputs of the fitted days. `alpha` (days, 24) holds the
-    coefficients.
+    `rows` (days, inputs) holds the standardised and scaled inputs of the fitted days, and `norms` (days,) their squared
+    norms. `mean`, `sd` and `scale` (inputs,) hold the mean, the standard deviation and the scale of each input. `level`
+    (24,) holds the weighted mean price of each hour. `alpha` (days, 24) holds the coefficients.
     """
 
     rows: Floats32
@@ -147,8 +148,8 @@ class KernelFit:
         """Fit the kernel regression to `inputs` (n, inputs) and the prices `y` (n, 24) on the asinh scale.
 
         If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The n days must be consecutive, with the
-        newest day last. `error` (n,) holds the size of each day's forecast error. Days with large errors get less
-        weight.
+        newest day last. `error` (n,) holds the size of each day's forecast error on the asinh scale, or NaN. Days with
+        large errors get less weight.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -191,17 +192,17 @@ def _standardised(inputs: Floats32, mean: Floats32, sd: Floats32) -> Floats32:
 
 
 def _column_scale(z: Floats32, weight: Floats32, target: Floats32, noise: np.float32) -> Floats32:
-    """Return the scale of each column, shape (columns,).
+    """Return the scale of each input, shape (inputs,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. A second fit with the scaled
-    columns makes the scale of unimportant columns even smaller.
+    An input's scale grows with the size of its coefficients in a linear fit of all hours. A second fit with the scaled
+    inputs makes the scale of unimportant inputs even smaller.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
     scale = np.ones(len(gram), np.float32)
     for _ in range(_SCALE_STEPS):
         unit = scale**2 @ gram.diagonal() / weight.sum()
-        if unit == 0:  # all columns or all prices are constant
+        if unit == 0:  # all inputs or all prices are constant
             return np.ones_like(scale)
         system = gram * (scale[:, None] * (scale / unit))
         diagonal = np.arange(len(system))
