@@ -2,7 +2,7 @@
 
 `decide` is called at the start of each quarter of an hour, and after each change of prices or plans. Until a window
 begins, each call searches for the best window again with the newest prices. After the end of a window, `decide`
-searches in the spans that open later.
+searches for the next window in the spans that open at or after the window's end.
 
 If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the plan is split,
 or if its duration follows from an energy, it allows shortened windows: a window may begin although it is shorter than
@@ -14,12 +14,13 @@ call of `decide` chooses the later pieces again, and may end the running piece e
 
 If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
 
-If a plan allows shortened windows and its setting `days` is more than 1, the plan may wait for a later span with room
-for the whole duration, instead of using a shortened window in the rest of the present span.
+If a plan allows shortened windows and its setting `days` is more than 1, the plan may wait for a later span in which
+the whole duration may fit, instead of using a shortened window in the rest of the present span.
 
-A plan that is switched off stops at once. If the plan is switched on again, it continues with the pieces that are still
-ahead. If the plan allows shortened windows, `decide` may add other time for the missed pieces. If the plan doesn't
-allow shortened windows, `decide` adds no time, so that the device doesn't start again after its window.
+A plan that is switched off stops at once. If a plan is switched off during a window and switched on again later, it
+continues with the pieces of this window that are still ahead. If the plan allows shortened windows, `decide` may add
+other time for the missed pieces. If the plan has a fixed duration and allows no shortened windows, `decide` adds no
+time, so that the device doesn't start again after its window.
 
 If the clock is set back to a time within the span of a window that has begun, `decide` keeps the window. If the clock
 is set back to a time before the window's span, `decide` ignores the window.
@@ -40,19 +41,19 @@ from .settings import Horizon, PlanKind, PlanSettings, Preference
 from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
 from .spans import Span, latest_close_to_wait_for, spans
 
-# Even a weekly plan has a span in 8 days, and hardly any price beyond 8 days is known.
+# Even a plan for one weekday has a span in the next 8 days, and hardly any price after these days is known.
 _SEARCHED_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
 class PlanStatus(StrEnum):
-    """The status of a plan."""
+    """A plan's status, as its sensor shows it. `NoWindowReason` explains the statuses that are also reasons."""
 
     PLANNED = "planned"
     """The window, or its next piece, has not begun yet."""
     RUNNING = "running"
     DONE = "done"
-    """No window is ahead, and the window of the present span has run or the device needs 0 kWh."""
+    """No window is ahead. Either the window of the present span has run, or the device needs 0 kWh."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
@@ -66,9 +67,9 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
     `last` is the newest result of `decide` or `switched_off_outcome` for this plan, if there is one. A window that has
-    begun remains the result until it ends. Otherwise, the result is the window of the first span in which a window is
-    possible, unless the plan waits for a later span. If no window is found, the result is the reason of the first span
-    with enough time, if there is such a span.
+    begun remains the result until it ends. If no window has begun, or the last window has ended, the result is the
+    window of the first span in which a window is possible, unless the plan waits for a later span. If no window is
+    found, the result is the reason of the first span with enough time, if there is such a span.
     """
     window = _last_window(timeline, last, now)
     if window is not None:
@@ -118,8 +119,8 @@ def _should_wait_for_later_day(
 ) -> bool:
     """Return whether the plan should wait for a span in `later` instead of using the shortened `window`.
 
-    The plan should wait if the whole span of `window` has room for a longer window, and the plan's whole duration may
-    fit into a later span that closes by `latest_close_to_wait_for`.
+    The plan should wait if the whole span of `window`, including its past hours, has room for a longer window, and the
+    plan's whole duration may fit into a later span that closes by `latest_close_to_wait_for`.
     """
     span = window.span
     days_end = latest_close_to_wait_for(settings, span)
@@ -205,7 +206,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
 
 
 def _last_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
-    """Return the newest window that has run, or is running at `now`.
+    """Return the plan's newest window that has begun.
 
     If there is no such window, or if the window's span opens after `now` because the clock was set back, return None.
     """
@@ -221,7 +222,7 @@ def _last_window(timeline: Timeline, last: Outcome | None, now: int) -> Window |
 
 
 def _resumed_window(timeline: Timeline, window: Window, rest: tuple[Piece, ...], now: int) -> Window:
-    """Return the window of a plan that is switched on again, with the pieces of `rest` that are still ahead."""
+    """Return `window` extended by the pieces of `rest` that are still ahead, for a plan that is switched on again."""
     pieces = _joined_pieces(window.pieces, _pieces_after(rest, now))
     return _with_average_recomputed(
         timeline, replace(window, pieces=pieces, shortened=_length_s(pieces) < window.asked_s)
@@ -246,8 +247,9 @@ def _pieces_after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Add the missing time to a shortened window, as far as the plan and the rest of the span allow."""
     had_s = _length_s(window.pieces)
-    # The missing time is computed from `asked_s`, because the plan's duration falls while a car charges. The missing
-    # time is rounded down, because a restart of the device for less than a quarter of an hour is not worthwhile.
+    # The missing time is computed from `asked_s`, because an automation may lower the energy of a car's plan, and so
+    # the plan's duration, while the car charges. The missing time is rounded down, because a restart of the device for
+    # less than a quarter of an hour is not worthwhile.
     missing_s = (window.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _shortenable_job(settings)
     if not window.shortened or job is None or missing_s <= 0 or settings.needs_no_energy:
@@ -280,7 +282,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Windo
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
-    """Choose the later pieces again with the newest prices, and let the running piece end early if necessary."""
+    """Choose the later pieces again with the newest prices. The running piece may end early (see `_end_of_piece`)."""
     begun = [piece for piece in window.pieces if piece[0] <= now]
     if not begun:  # the clock was set back to a time before the window
         return window
@@ -301,8 +303,8 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, window: Window,
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, window: Window, piece: Piece, now: int) -> int:
     """Return the end of a piece that has begun.
 
-    If some prices of the window were predicted, the piece ends early at a published price beyond the price limit. The
-    piece still lasts at least `min_piece_s` seconds.
+    If some prices of the window were predicted, the piece ends early at a published price beyond the price limit. An
+    early end leaves the piece at least `min_piece_s` seconds long.
     """
     start, end = piece
     if end <= now or not window.forecast_share:

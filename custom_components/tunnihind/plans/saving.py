@@ -1,9 +1,10 @@
-"""The expected saving and the expected cost of a window, each with its uncertainty.
+"""The expected saving and cost of a window, and the average price of periods, each with its uncertainty.
 
-The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
-have a split normal distribution. The standard deviation of a predicted price is (p50 - p10) / 1.2816 below p50, and
-(p90 - p50) / 1.2816 above p50. A settled price has no uncertainty. If two hours start k hours apart, their forecast
-errors are assumed to have this correlation:
+The saving of a window (in EUR/kWh) is the average price of one equally long piece after an immediate start, minus the
+average price of the window. The immediate start is usually now, or the start of the window's span if the span opens
+later. A predicted price is assumed to have a split normal distribution. The standard deviation of a predicted price is
+(p50 - p10) / 1.2816 below p50, and (p90 - p50) / 1.2816 above p50. A settled price has no uncertainty. If two hours
+start k hours apart, their forecast errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
@@ -19,13 +20,13 @@ standard deviation of the hour's price: the standard deviation above p50 if the 
 weight is negative. The variance of the saving below its median has the same formula, but with the standard deviations
 of prices above and below p50 exchanged.
 
-The coefficients of rho were fitted by least squares to the mean correlation of standardised forecast errors for each
-distance from 0 to 59 hours. The errors came from walk-forward forecasts of 71 hours, made at 09:00 UTC on each day from
-July 2024 to June 2025.
+The coefficients of rho were fitted by least squares to mean correlations of standardised forecast errors, one for each
+k from 0 to 59. The errors came from walk-forward forecasts of 71 hours, made at 09:00 UTC on each day from July 2024 to
+June 2025.
 
 The benchmark `tests/benchmarks/bench_saving.py` checked the savings of 24 thousand windows in each of two half-years.
-The windows were of many kinds of plans, with forecasts of 48 hours. The table gives the percentage of actual savings
-and prices that lay between p10 and p90:
+The windows came from plans with many different settings, and from forecasts of 48 hours. The table gives the percentage
+of actual savings and prices that lay between p10 and p90:
 
     July to December     2024   2025
     savings               75%    81%
@@ -64,14 +65,14 @@ _P90_Z_SCORE: Final = _NORMAL.inv_cdf(0.9)
 # The factor and the decay time (in seconds) of each term of rho, the correlation in the module's docstring.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Sums are rounded to this many decimals, so that no rounding error counts as a saving.
+# The median of a weighted sum is rounded to this many decimals, so that no rounding error counts as a saving.
 _SUM_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The saving of a window compared with starting the device at once, in EUR/kWh.
+    """The saving of a window compared with an immediate start (see the module's docstring), in EUR/kWh.
 
     The device's power is assumed constant. A negative saving is a loss. `low`, `expected` and `high` are p10, p50 and
     p90 of the saving. `chance` (0 to 1) is the probability of a positive saving.

@@ -51,20 +51,20 @@ class PlanKind(StrEnum):
     CHEAPEST = "cheapest"
     """The cheapest window that has the plan's duration."""
     MOST_EXPENSIVE = "dearest"
-    """The most expensive window that has the plan's duration. The device should not run in this window."""
+    """The most expensive window that has the plan's duration: the time to pause a device or discharge a battery."""
     BELOW = "below"
-    """All hours at or below the price limit."""
+    """All hours at or below the price limit, without pieces shorter than `min_piece_s`."""
     ABOVE = "above"
-    """All hours at or above the price limit."""
+    """All hours at or above the price limit, without pieces shorter than `min_piece_s`."""
 
     @property
     def looks_for_high_prices(self) -> bool:
-        """Return whether a plan of this kind looks for high prices."""
+        """Return whether the kind is MOST_EXPENSIVE or ABOVE."""
         return self in (PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE)
 
     @property
     def is_by_limit(self) -> bool:
-        """Return whether a plan of this kind runs in all hours within the price limit."""
+        """Return whether a plan of this kind has a price limit instead of a duration."""
         return self in (PlanKind.BELOW, PlanKind.ABOVE)
 
 
@@ -95,11 +95,11 @@ class PlanSettings:
 
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
-    `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit. If the
-    plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces. If `max_starts` is
-    None, any number of pieces is allowed. `weekdays` are the days of the plan's deadlines, or of the starts of its
-    spans if the plan has no deadline. `weekdays` contains at least one day, and Monday is 0. A span lasts at most
-    `days` days.
+    `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
+    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A split plan has at most
+    `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days of the plan's
+    deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and
+    Monday is 0. A span lasts at most `days` days.
 
     `price_cap` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
@@ -156,12 +156,12 @@ class PlanSettings:
 
     @property
     def needs_no_energy(self) -> bool:
-        """Return whether the plan's device needs 0 kWh."""
+        """Return whether the plan's energy is given, and is 0 kWh."""
         return self.energy_kwh == 0
 
 
-# `is_by_energy`, `is_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown `kind` from a
-# newer version of the integration.
+# The functions `is_by_energy`, `is_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown
+# `kind` from a newer version of the integration.
 
 
 def is_by_energy(form: Mapping[str, Any]) -> bool:
@@ -170,12 +170,12 @@ def is_by_energy(form: Mapping[str, Any]) -> bool:
 
 
 def is_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan runs in all hours within the price limit."""
+    """Return whether a plan with this form has a price limit instead of a duration."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in PlanKind)
 
 
 def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan looks for high prices."""
+    """Return whether the form's `kind` is MOST_EXPENSIVE or ABOVE."""
     return any(kind.looks_for_high_prices and kind == form.get("kind") for kind in PlanKind)
 
 

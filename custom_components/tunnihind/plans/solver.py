@@ -55,9 +55,9 @@ class Job:
     """The running time that a device needs, and how it may be split.
 
     Lengths are multiples of a quarter of an hour, in seconds. If `min_piece_s` is None, the device runs in one piece of
-    the whole duration. If `most_pieces` is None, any number of pieces is allowed. An early solution is preferred even
-    if its average price is up to `tolerance` (EUR/kWh) higher than the least average price. If `prefer_latest` is true,
-    a late solution is preferred instead.
+    the whole duration. A split job has at most `most_pieces` pieces, or any number of pieces if `most_pieces` is None.
+    An early solution is preferred even if its average price is up to `tolerance` (EUR/kWh) higher than the least
+    average price. If `prefer_latest` is true, a late solution is preferred instead.
     """
 
     duration_s: int
@@ -148,7 +148,7 @@ def usable_pieces(
 
 
 def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _PriceGrid | None:
-    """Divide `bounds` into steps, and return the prices of the steps.
+    """Divide the time within `bounds`, from the first to the last known price, into steps. Return the steps' prices.
 
     If no whole quarter of an hour within `bounds` has a known price, return None. The length of a step is `step_s`, or
     `step_s` divided by a whole number, so that each period consists of whole steps.
@@ -157,7 +157,7 @@ def _price_grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceO
     periods = timeline.periods_between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # The steps end at the last known price, because `bounds` may end years later.
+    # Time before the first and after the last known price is left out, because `bounds` may last for years.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -248,7 +248,7 @@ class _Search:
         """Return the best pieces, and the number of pieces to compare with the job's limit.
 
         If the job has a tolerance, the limit applies to two solutions: the best pieces, and the cheapest solution of
-        the whole span. Then the second result is the larger number of pieces of these two solutions.
+        the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
         rest, compared = self._steps_until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)

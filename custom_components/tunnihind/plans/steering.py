@@ -1,8 +1,8 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
 A change has the same field names and units as the form. A change lasts until it is cleared or replaced, or until the
-form changes. A restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so saving
-the form does not change the switch.
+form is saved again. A restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so
+saving the form does not change the switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,13 +19,14 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChange:
-    """A change to a plan. The plan's form stays as it is.
+    """A change to a plan that leaves the plan's form as it is.
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
     as it is. If `replan` is true, a running window ends, and the plan may get a new window in the present span. If
-    `must_fit` is true, values that leave the plan too little time to run are refused. Entities don't set `must_fit`,
-    because an entity changes only one field at a time, and the plan may have too little time until the next change.
+    `must_fit` is true, set or cleared fields that leave the plan too little time to run are refused. Entities don't set
+    `must_fit`, because an entity changes only one field at a time, and the plan may have too little time until the next
+    change.
     """
 
     values: Mapping[str, Any] = NO_VALUES
@@ -56,7 +57,7 @@ class SteeredPlan:
         return PlanSettings.from_mapping(self.current_values)
 
     def with_change(self, change: PlanChange) -> SteeredPlan:
-        """Return the plan with `change` applied.
+        """Return the plan with `change` applied, except `replan`.
 
         Raises ValueError if the changed settings are not valid. Also raises PlanError in these cases:
 
