@@ -1,1 +1,1 @@
-"""Pure functions that compute the prices of a household."""
+"""Computes the prices of a household. The modules don't use Home Assistant."""

@@ -34,7 +34,7 @@ class Billing:
     """How a household is billed for the electricity that it buys.
 
     `billed_by` is the length of the periods whose prices the household pays. `levels_by` is the length of the periods
-    for which price levels and ranks are computed.
+    for which price levels, ranks and cheap hours are computed.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -62,7 +62,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts in EUR/kWh that the buyer deducts from the market price from `valid_from` on.
+    """The amounts in EUR/kWh that the buyer deducts from the market price. They apply from `valid_from` on.
 
     If `valid_from` is None, the deductions have always applied.
     """
@@ -74,7 +74,7 @@ class Deductions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SellingContract:
-    """A contract for selling electricity.
+    """A household's contract with the buyer of its electricity.
 
     `resolution` is the length of the buyer's price periods. `deductions` are in the order of their dates.
     """

@@ -38,7 +38,7 @@ def network_rate_period(wall: datetime, *, has_peaks: bool) -> NetworkRatePeriod
     """Return the class of hours that contains `wall`, a date and time in Estonia.
 
     The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
-    peak rates replace both at the peaks from November to March. On working days, the peaks are from 09 to 12 and from
+    the peak hours from November to March have peak rates instead. On working days, the peaks are from 09 to 12 and from
     16 to 20. On weekends and public holidays, the only peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())

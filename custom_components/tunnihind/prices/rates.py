@@ -43,8 +43,8 @@ class Package(StrEnum):
 class NetworkRates:
     """A network package's transmission rate in each `NetworkRatePeriod`.
 
-    Rates from `rates.json` are in c/kWh, and a household's own rates are in EUR/kWh. If the package has no peak rates,
-    `peak` and `rest_day_peak` are None.
+    Rates from `rates.json` are in c/kWh, and a household's own rates are in EUR/kWh. If a package in `rates.json` has
+    no peak rates, `peak` and `rest_day_peak` are None.
     """
 
     day: float
@@ -70,7 +70,7 @@ class DatedRate[Rate]:
     disputed: float | None = None
 
     def applies_on(self, day: date) -> bool:
-        """Return whether the rate applies on `day`."""
+        """Return whether `day` is one of the days from `since` to `until`."""
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
@@ -122,7 +122,7 @@ _NO_PRICE_LISTS: Final = PriceLists()
 
 
 def price_lists_of(zone: Zone) -> PriceLists:
-    """Return the price lists of a zone."""
+    """Return the price lists of Estonia, or empty price lists for any other zone."""
     return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 

@@ -55,7 +55,7 @@ class TariffRow:
     excise: float = 0.0
 
     def own_rate(self, part: Part) -> float:
-        """Return the household's own rate for a part whose rate doesn't depend on the time of day."""
+        """Return the household's own rate in EUR/kWh for a part whose rate doesn't depend on the time of day."""
         figure: float = getattr(self, part)
         return figure
 
@@ -110,18 +110,18 @@ class Charges:
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
-        """The parts of the price whose rate for the date of the charges is missing in `rates.json`."""
+        """The parts that follow `rates.json`, but have no rate there for the date of the charges."""
         return tuple(charge.part for charge in self.charges if not charge.is_known)
 
     @property
     def are_known(self) -> bool:
-        """True if all parts of the household price are known."""
+        """True if no fee is missing at this instant, neither in the household's rows nor in `rates.json`."""
         return self.are_fees_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """The fees that a household pays on each date.
+    """The fees and the VAT that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose VAT law and public holidays apply.
     `chosen_vat_rate` is the VAT rate that the server's operator chose for all dates, as a fraction. On dates without a
@@ -195,7 +195,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate that applies on `day` if no row of fees states a VAT rate, as a fraction.
+        """Return the VAT rate, as a fraction, that applies on `day` if the row of fees states no VAT rate.
 
         `on_network` selects the rate on network and state fees, which may differ from the rate on electricity.
         """
