@@ -41,7 +41,7 @@ from .settings import Horizon, PlanKind, PlanSettings, Preference
 from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
 from .spans import Span, latest_close_to_wait_for, spans
 
-# Even a plan for one weekday has a span in the next 8 days, and hardly any price after these days is known.
+# Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
 _SEARCHED_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 

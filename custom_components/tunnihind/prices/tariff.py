@@ -36,7 +36,7 @@ class TariffRow:
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None if the default VAT rate
     applies. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
     `rates.json` replace the row's figures. `compared_on` is the day on which the household last compared the rates of
-    `rates.json` with an invoice.
+    `rates.json` with an invoice, or `valid_from` if the row began only after this comparison.
     """
 
     valid_from: date | None = None
