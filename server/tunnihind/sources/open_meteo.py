@@ -1,11 +1,11 @@
-"""Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
+"""Fetches the forecasts of one weather model from Open-Meteo, run by run if possible.
 
 The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model, so that the price model is trained on the kind of data that it later uses. Each run
-is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A run from `archived_forecasts` counts as
-issued 6 hours after its initialisation. A run from `newest_forecasts` counts as issued when it was fetched. If
-`newest_forecasts` gets no recent run, it uses Open-Meteo's forecast API, unless the service limits requests. The
-forecast API gives the newest values of the same weather model, but doesn't say which run each value comes from.
+forecasts come from this weather model, so that the price model is trained on the kind of data that it later uses. Each
+run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A run from `archived_forecasts` counts as
+issued 6 hours after its initialisation. A run from `newest_forecasts` counts as issued when it was fetched. As a
+fallback, `newest_forecasts` uses Open-Meteo's forecast API. The forecast API gives the newest values of the same
+weather model, but doesn't say which run each value comes from.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -43,7 +43,7 @@ RUN_EVERY_S: Final = 6 * HOUR_S
 REQUESTED_AFTER_S: Final = 6 * HOUR_S
 """A run is not requested until this many seconds after its initialisation.
 
-The service's documentation gives a delay of 4 to 6 hours for global models.
+According to the service's documentation, runs of global models appear 4 to 6 hours after their initialisation.
 """
 
 FORECAST_DAYS: Final = 10
@@ -64,7 +64,7 @@ run counts as complete even if its last days are missing."""
 _MAX_RUNS_TRIED: Final = 4
 """`newest_forecasts` requests at most this many of the newest runs: the runs of 24 hours."""
 _FORECAST_API_EVERY_S: Final = 3 * HOUR_S
-"""While no run is available, the forecast API's values are fetched at most once in this many seconds."""
+"""While the forecast API replaces the runs, its values are fetched at most once in this many seconds."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -80,7 +80,7 @@ _BROKEN_OFF_MARK: Final = b"modelRunUnavailable"
 class PointAnswer(Struct):
     """The hourly values at one point and their units, by variable.
 
-    `hourly["time"]` contains the hours' instants in unix seconds.
+    `hourly["time"]` contains the instants of the values in unix seconds.
     """
 
     hourly_units: dict[str, str]
@@ -98,7 +98,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFillPace(by="day", after_s=_COMPLETE_AFTER_S, max_days_an_hour=170, max_days_a_day=340)
-    """With 14 points, the back-fill uses nearly half of the calls that the free service allows per hour and per day."""
+    """With 14 points, the back-fill uses less than half of the calls that the free service allows per hour and day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -126,7 +126,7 @@ class OpenMeteo:
         return self._returned_run is None or self._returned_run != newest_expected_run(now)
 
     async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run of the weather model.
+        """Return the forecasts of the newest available weather run, by covariate.
 
         The issue time of a run is the time at which the run arrives. If an earlier call returned this run, return an
         empty mapping. If none of the four newest runs is available, or a request for a run fails, return the values of
@@ -145,7 +145,7 @@ class OpenMeteo:
         return found
 
     async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the 00 UTC runs of the days from `first` to `last`.
+        """Return the forecasts of the 00 UTC runs of the days from `first` to `last`, by covariate.
 
         Each run counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete
         runs that the service may still extend, and runs less than 6 hours old. `archived_forecasts` pauses after each
@@ -186,7 +186,7 @@ class OpenMeteo:
         raise WeatherRunMissing(_SOURCE, f"there is no run of the last {_MAX_RUNS_TRIED * RUN_EVERY_S // HOUR_S} hours")
 
     async def _forecast_api_series(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from today (UTC) on.
+        """Return the forecast API's values for `FORECAST_DAYS` days from today (UTC) on.
 
         If the forecast API answered less than 3 hours ago, return an empty mapping.
         """
@@ -208,7 +208,7 @@ class OpenMeteo:
         return _with_issue(found, max(now, int(self._clock.now())))
 
     async def _request_run(self, run_ts: int) -> _Series:
-        """Return the forecasts of the run that was initialised at `run_ts`. Raises RunMissing, SourceError."""
+        """Return the forecasts of the run that was initialised at `run_ts`. Raises WeatherRunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._request_series(
@@ -270,7 +270,10 @@ def newest_expected_run(now: float) -> int:
 
 
 def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
-    """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
+    """Parse an answer for one point (an object) or for several points (a list).
+
+    Raises WeatherRunMissing, BadAnswer.
+    """
     if _BROKEN_OFF_MARK in body[-1000:]:
         raise WeatherRunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
@@ -283,8 +286,8 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
 def _hour_instants(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     """Return the instants of an answer's hours.
 
-    Raises BadAnswer if there are no hours or too many, if the first hour is wrong, or if the hours are not one hour
-    apart.
+    Raises BadAnswer if there are no hours or too many, if the first is neither `start_ts` nor 00 UTC of that day, or if
+    they are not one hour apart.
     """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
@@ -314,7 +317,7 @@ def _plausible_values(
 
 
 def _is_complete_run(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether a run has any series, and each ends at most `_MAX_MISSING_S` seconds before the end of the run."""
+    """Return whether a run has series that all end at most `_MAX_MISSING_S` seconds before a complete answer ends."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
     ends = (issued.start_ts + issued.values.size * HOUR_S for issued in found.values())
     return min(ends, default=0) >= run_ts + reach_s - _MAX_MISSING_S
@@ -325,7 +328,7 @@ def _with_issue(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _wait_for_limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the hourly or daily limit in `problem` ends, or 0 if `problem` names no such limit.
+    """Return the seconds until the end of the hourly or daily limit that `problem` names, or 0 if it names neither.
 
     An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """

@@ -100,7 +100,7 @@ class SimulatedSource:
 
 
 def _error_weights(lead_s: Floats) -> Floats:
-    """Return the weight of each day's error in a forecast's total error, shape (days, instants).
+    """Return the weight of each of `SimulatedMarket.daily_errors` in a forecast's error, shape (days, instants).
 
     `lead_s` contains the seconds from the issue of the forecast to each instant. For example, two and a half days after
     the issue, the weights are 1, 1, 0.5, 0, 0 and so on.

@@ -29,9 +29,10 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# Residual loads as shares of the mean load without heating, and the price in EUR/MWh at each residual load.
 _CURVE_RESIDUALS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
+"""Residual loads as shares of the mean load without heating."""
 _CURVE_PRICES: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
+"""The price in EUR/MWh at each residual load of `_CURVE_RESIDUALS`."""
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """All four price zones have the same local time."""
@@ -51,21 +52,27 @@ _DRAWS_PER_NUMBER: Final = 4
 class Noise:
     """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
-    The numbers depend only on the seed and the method's arguments. The generator (Philox) is counter-based, so it can
-    compute the numbers for any time directly.
+    The numbers depend only on the seed and on the arguments of `white` or `smooth`. The generator (Philox) is
+    counter-based, so it can start at any index.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def white(self, stream: str, index: Instants) -> Floats:
-        """Return the random number of each index, in the same shape. Different indexes have independent numbers."""
+        """Return the random number of each index, in the shape of `index`.
+
+        Different indexes have independent numbers.
+        """
         first = int(index.min())
         values: Floats = self._draw(stream, first, int(index.max()) - first + 1)[index - first]
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return values of a continuous random process. Values at least `2 * knot_s` seconds apart are independent."""
+        """Return the values of a continuous random process at `ts`.
+
+        Values at least `2 * knot_s` seconds apart are independent.
+        """
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -87,11 +94,12 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """A zone's load and power plants in MW.
+    """A zone's load and power plants.
 
     `load_mw` is the mean load of a weekday without heating. `heating_mw` is the extra load for each degree below 15
-    degrees Celsius. `firm_mw` is the constant power of plants without fuel costs. The load and the solar power depend
-    on the weather at the place `city`. `baltic_share` is the weight of the Baltic residual load in the zone's price.
+    degrees Celsius. `firm_mw` is the constant power of plants without fuel costs. `wind_mw` and `solar_mw` are the
+    capacities of wind and solar power. The load and the solar power depend on the weather at the place `city`.
+    `baltic_share` is the weight of the Baltic residual load in the zone's price.
     """
 
     load_mw: float
@@ -112,7 +120,10 @@ _FLEETS: Final[dict[Zone, _Fleet]] = {
 
 
 class SimulatedMarket:
-    """The true weather and prices of the simulation. `ts` contains n instants in unix seconds UTC, shape (n,)."""
+    """The true weather and prices of the simulation.
+
+    In the methods, the argument `ts` contains n instants in unix seconds UTC, shape (n,).
+    """
 
     def __init__(self, seed: int) -> None:
         self._noise = Noise(seed)
@@ -168,9 +179,9 @@ class SimulatedMarket:
         return prices
 
     def daily_errors(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return random errors for each day that a forecast looks ahead, shape (days, n).
+        """Return the random errors that the days after the issue add to a forecast for `ts`, shape (days, n).
 
-        The errors of different days are independent, with mean 0 and variance 1.
+        The errors of different days are independent, with mean 0 and variance 1. `stream` is the covariate's name.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 

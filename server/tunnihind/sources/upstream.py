@@ -79,8 +79,8 @@ class RequestPolicy:
 
     One attempt takes at most `timeout_s` seconds. If `give_up_after_s` seconds have passed since the first attempt
     began, a failed attempt is not repeated. If an answer with status 429 or 5xx asks for a pause (Retry-After) of more
-    than `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. `default_wait_s` is the pause
-    after a status 429 without a valid Retry-After.
+    than `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. An answer with status 429
+    and without a valid Retry-After counts as asking for a pause of `default_wait_s` seconds.
     """
 
     timeout_s: float = 30.0
@@ -93,7 +93,7 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the User-Agent header for requests to sources."""
+    """Return the User-Agent header, with `contact` (the operator's e-mail address or URL) unless it is empty."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
@@ -179,7 +179,7 @@ class Upstream:
                 return isinstance(error, SourceUnreachable)
 
     async def _get_once(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
-        # aiohttp's exceptions are not chained, because they can contain the URL with the secret.
+        # The SourceErrors have no cause, because aiohttp's exceptions can contain the URL with the secret.
         try:
             async with asyncio.timeout(self._policy.timeout_s):
                 return await self._follow_redirects(URL(url).update_query(params), accept)
@@ -234,8 +234,8 @@ class Upstream:
     def _record_answer(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 text that is decoded as UTF-8 has zero bytes between the letters. Spaces replace the zero bytes, so
-            # that `hide_secret` finds the secret and hides it.
+            # If UTF-16 text is decoded as UTF-8, the letters are separated by characters U+0000. Spaces replace these
+            # characters, so that `hide_secret` finds the secret and hides it.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = hide_secret(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, hide_secret(self._secret, text)))
