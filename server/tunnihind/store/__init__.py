@@ -1,1 +1,4 @@
-"""Keeps the data in an SQL database. Each price and covariate is stored with the instant at which it became known."""
+"""Keeps the data in an SQL database.
+
+Each price and each forecast of a covariate is stored with the instant since which it is known.
+"""

@@ -13,7 +13,7 @@ from tunnihind.settings import install_advice
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
-"""Matches `password`, `sslpassword`, and similar names of parameters."""
+"""Matches the names of secret parameters, such as `password` or `sslpassword`, but not `passfile`."""
 _SECRETS: Final = re.compile(
     rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b{_SECRET_PARAMETER.pattern}=)[^&]*", re.IGNORECASE
 )
@@ -24,7 +24,7 @@ _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
 def parse_address(address: str, setting: str = "database-url") -> URL:
-    """Parse the address of a database.
+    """Parse the address of a database. The schemes `postgres` and `postgresql` select the driver psycopg.
 
     Raises SettingsError if the address is malformed, or if its database system or driver isn't supported or installed.
     The error's text names the setting and hides the password.
@@ -68,7 +68,7 @@ def is_sqlite(address: str) -> bool:
 
 
 def address_without_passwords(url: URL) -> str:
-    """Return an address with its passwords hidden."""
+    """Return an address as a string, with `***` in place of each password."""
     hidden = dict.fromkeys(_secret_parameters(url), _HIDDEN)
     rendered = url.update_query_dict(hidden).render_as_string(hide_password=True)
     return rendered.replace(quote(_HIDDEN), _HIDDEN)

@@ -1,7 +1,7 @@
 """Copies a database into an empty database, for example from SQLite to PostgreSQL.
 
-One transaction reads the source database, while another fills the target database and compares the two databases. If
-the copying is interrupted, or if a copied row differs from the source, the target stays without rows.
+One transaction reads the source database. Another transaction fills the target database, and is committed only if the
+copied rows equal the rows that were read. If the copying fails or is interrupted, the target keeps no copied row.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -108,7 +108,7 @@ def _copy_table(rows: TableRows[Any, Any], snapshot: Connection, connection: Con
 
 
 def _require_equal(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Raise StoreError if the digest of the copied table differs from `wanted`, the digest of the source's rows."""
+    """Raise StoreError if the digest of the copy differs from `wanted`, the digest of the source's sound rows."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.digest_and_yield(sound):

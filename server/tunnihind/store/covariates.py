@@ -1,4 +1,4 @@
-"""Stores covariates as they were issued. If a weather run arrives again, its values are not stored again."""
+"""Stores the forecasts of covariates. For each covariate, a weather run is stored only once."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,8 +31,9 @@ from tunnihind.store.scores import delete_past_forecasts_since
 from tunnihind.store.state import StateBook
 
 type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Returns True for each covariate forecast that no price forecast uses. The arguments are arrays with an item for each
-covariate forecast: a number for its covariate, its instant of issue, and whether it comes from a weather run."""
+"""Returns True for each covariate forecast that price forecasts no longer use. The arguments are arrays with an item
+for each covariate forecast: a number for its covariate, its instant of issue, and whether it comes from a weather run.
+"""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
@@ -42,7 +43,7 @@ type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _FINEST_SCALE: Final = 1000
 _HIGHEST: Final = 1e6
-"""All covariates, such as loads in MW, stay far below this value."""
+"""A stored value beyond ±`_HIGHEST` counts as damaged, because all covariates, such as loads in MW, stay far below."""
 
 
 class CovariateBook:
@@ -140,9 +141,9 @@ class CovariateBook:
             return None
 
     def change_counts(self) -> tuple[int, int]:
-        """Return the number of changes to covariates so far, and the number of stored rows. Raises StoreError.
+        """Return a number that increases with every change except `thin`, and the number of stored rows.
 
-        If two calls return the same numbers, no covariate has changed between the calls.
+        If two calls return the same numbers, no covariate has changed between the calls. Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._state.covariate_change_count(connection), connection.execute(

@@ -1,4 +1,4 @@
-"""Opens transactions on the database, and describes the database's errors in plain words."""
+"""Opens and counts transactions on the database, and turns SQLAlchemy's errors into StoreErrors."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -111,7 +111,10 @@ class Database:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """Open a transaction for long work, such as an upgrade of the tables. Raises StoreError."""
+        """Open a transaction for long work, such as an upgrade of the tables. Raises StoreError.
+
+        The check that `set_commit_check` sets is skipped.
+        """
         with self._delaying_close(), self._counting_transaction("write"), self.system.migrating() as connection:
             yield connection
 

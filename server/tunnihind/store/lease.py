@@ -31,8 +31,8 @@ LOOK_EVERY_S: Final = 1.0
 """The seconds between two checks of the lease by a server that stands by."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder counts as dead if it has not renewed the lease for this many seconds. In this time, a living holder would
-have renewed the lease three times."""
+"""After this many seconds without a renewal, another process may take over the lease, unless `CONFIRMED_AFTER_S`
+makes it wait longer. In this time, a living holder would have renewed the lease three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
 """If a holder may be alive, a process waits at least this many seconds for a renewal before it takes over the lease.
@@ -91,9 +91,9 @@ class Lease:
     def is_certainly_held(self) -> bool:
         """True if this process certainly still holds the lease.
 
-        If the database is a file, the lease is certain until `claim` returns False. If the database is on a server, the
-        lease is certain for `EXPIRES_AFTER_S` seconds after each renewal: another process may reach the server when
-        this process can't.
+        If the database is a file, the lease is certain until `claim` returns False or `release` is called. If the
+        database is on a server, the lease is certain only for `EXPIRES_AFTER_S` seconds after each renewal, because
+        another process may reach the server when this process can't.
         """
         if self._beaten_at is None:
             return False
@@ -152,7 +152,8 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Try to record this process as the lease's holder, and return whether it was recorded.
 
-        If the lease was renewed or taken over after `held` was read, nothing is recorded.
+        If the lease was renewed or taken over after `held` was read, nothing is recorded. If another process holds the
+        lease, and writing begins only after more than `_MAX_WAITED_S` seconds, nothing is recorded either.
         """
         asked = self._steady()
         with self._database.writing_lease_row() as connection:

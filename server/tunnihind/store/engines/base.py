@@ -36,7 +36,7 @@ class DatabaseSystem:
     """True if no other process can use the database. A database in memory is private."""
 
     announces_changes = False
-    """True if `change_announcements` yields announcements by other processes."""
+    """True if servers that share the database announce changes to each other."""
 
     def __init__(self, name: str) -> None:
         """`name` is the database's address without the password."""
@@ -125,7 +125,7 @@ class OutageLog:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the present trouble with the database. If there is no trouble, `trouble` is empty."""
+        """If `trouble` is new, log it. If `trouble` is empty, log the end of the earlier trouble, if there was any."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:

@@ -1,7 +1,7 @@
 """Connects to PostgreSQL through psycopg. Several servers can use the same database.
 
-The store notices a lost connection within about ten seconds, or within 40 seconds behind a proxy. When the database
-server is back, the next access works again.
+The store notices a lost connection within about ten seconds, or within 40 seconds behind a proxy. Behind a proxy,
+`migrating` may never notice the loss. When the database server is back, the next access works again.
 """
 
 import logging
@@ -232,7 +232,8 @@ class Postgresql(DatabaseSystem):
     def _check_database(self, connection: Connection) -> None:
         """Make sure that a new connection leads to the opened database or a copy of it.
 
-        The server's version and the database's encoding must be supported. Raises StoreError, StoreLost.
+        The server's version and the database's encoding must be supported. Before `check_replacements_with` is called,
+        nothing else is checked. Raises StoreError, StoreLost.
         """
         if _IS_KNOWN not in connection.info:
             _require_supported(connection, self.name)

@@ -72,8 +72,8 @@ _LIVENESS_CHECK_INTERVAL_S: Final = 10.0
 async def change_announcements(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once when the connection is ready, and again after each announced change.
 
-    Raises psycopg.Error if the connection fails, or if the database is PostgreSQL's read replica, because a read
-    replica can't announce changes.
+    Raises psycopg.Error if the connection fails, or if the database server is a read replica, because PostgreSQL allows
+    LISTEN only on the primary server.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)

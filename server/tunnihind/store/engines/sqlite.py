@@ -112,7 +112,7 @@ class Sqlite(DatabaseSystem):
 
     @override
     def size(self) -> int | None:
-        """Return the size of the database file and its write-ahead log in bytes, or None if there is no file."""
+        """Return the size of the database file and its write-ahead log in bytes, or None for a database in memory."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -143,7 +143,10 @@ class Sqlite(DatabaseSystem):
             self._anchor.close()
 
     def _keep_file_open(self) -> None:
-        """Keep the file open, so that `_close_held_file` can reach it after its deletion. Raises StoreError."""
+        """Keep the file open, so that `_close_held_file` can reach it after its deletion.
+
+        A file that was opened for reading only is not kept open. Raises StoreError.
+        """
         if self.path is None or self._read_only:
             return
         try:
@@ -230,8 +233,8 @@ def _file_identity(path: Path | None) -> tuple[int, int] | None:
 def _make_file(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. In a setgid folder, the folder's group may read the file too. SQLite itself
-    would usually create a file that everybody can read. It gives its log files the permissions of the database file.
+    Only the owner and, in a setgid folder, the folder's group may read the new file. SQLite itself would usually create
+    a file that everybody can read. SQLite gives its log files the permissions of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -247,7 +250,7 @@ def _make_file(path: Path) -> None:
 
 
 def _reading_engine(path: Path) -> Engine:
-    """Return an SQLAlchemy engine that neither creates nor changes the file. Raises StoreError."""
+    """Return an SQLAlchemy engine that only reads the database file. Raises StoreError if there is no file."""
     path = path.absolute()
     if not path.exists():
         raise StoreError(
