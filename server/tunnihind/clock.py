@@ -28,12 +28,12 @@ class SystemClock:
 
 
 class RehearsalClock(SystemClock):
-    """A clock for rehearsals (`serve --as-of`), set to `instant` when it is created."""
+    """A clock for rehearsals (`serve --as-of`). When created, it shows `instant` (unix seconds UTC)."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant
         self._started = time.monotonic()
 
     def now(self) -> float:
-        """Return the rehearsed time in unix seconds UTC."""
+        """Return the rehearsal's time in unix seconds UTC."""
         return self._instant + time.monotonic() - self._started

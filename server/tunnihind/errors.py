@@ -1,4 +1,4 @@
-"""The errors of the server. `one_line` shortens texts from other programs, and hides the operator's token in them."""
+"""The errors of the server. `one_line` shortens another program's text, and hides the operator's token in the text."""
 
 import re
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from http import HTTPStatus
 from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
-"""The ways in which a request to a source fails, in this order: the source can't be reached, refuses the token, refuses
-the server, limits requests, answers with another error status, or gives no usable answer."""
+"""The ways in which a request to a source fails. In the order of the names above, the source can't be reached, refuses
+the token, refuses the server, limits requests, answers with another error status, or gives no usable answer."""
 
 
 class TunnihindError(Exception):
@@ -15,7 +15,7 @@ class TunnihindError(Exception):
 
 
 class SettingsError(TunnihindError):
-    """A setting is malformed or out of its range, or can't be used on this machine."""
+    """A setting is invalid, contradicts another setting, or can't be used on this machine."""
 
 
 class ParameterError(TunnihindError):
@@ -73,7 +73,7 @@ class LeaseLost(StoreError):
 
 
 class WorkerError(TunnihindError):
-    """The process that makes forecasts can't be started, was ended, or died twice at the same work."""
+    """The process that makes forecasts can't be started, died twice at the same work, or was ended on purpose."""
 
 
 class ImportFileError(TunnihindError):
@@ -162,7 +162,7 @@ class BadAnswer(SourceError):
 
 
 LONGEST_TEXT: Final = 300
-"""`one_line` cuts a text to this many characters."""
+"""The result of `one_line` has at most this many characters."""
 
 _LONGEST_SEARCHED: Final = 65_536
 """`one_line` cuts a text to this many characters before it hides the secret. This number is far above `LONGEST_TEXT`,
@@ -180,7 +180,7 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line of at most `LONGEST_TEXT` characters, with the secret hidden.
 
-    White space, control characters and invisible characters become single spaces.
+    White space, control characters and invisible characters between two words become one space.
     """
     line = hide_secret(secret, _first_words(text))
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
@@ -189,9 +189,9 @@ def one_line(text: str, secret: str = "") -> str:
 def hide_secret(secret: str, text: str) -> str:
     """Return the whole text with the secret hidden.
 
-    The characters of the secret may be percent-encoded, XML character references or JSON escapes. One white space
-    character may stand between two characters of the secret. The value of a URL parameter `securityToken` is hidden
-    too. If `secret` is empty, nothing is hidden.
+    The characters of the secret may be percent-encoded, or written as XML character references or JSON escapes. One
+    white space character may stand between two characters of the secret. The value of a URL parameter `securityToken`
+    is hidden too. If `secret` is empty, nothing is hidden.
     """
     if not secret:
         return text

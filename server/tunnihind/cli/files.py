@@ -88,9 +88,10 @@ def export() -> None:
 @_RESOLUTION_OPTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write the stored hourly or quarter-hour prices in EUR/MWh without VAT.
+    """Write the known hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee,lv,lt,fi. The market has had quarter-hour prices since delivery day 2025-10-01.
+    The columns are ts,ee,lv,lt,fi. If all quarters of an hour are known, the hour's price is their mean. The market has
+    had quarter-hour prices since delivery day 2025-10-01.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
@@ -111,7 +112,7 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
     """Write the newest stored forecast run in EUR/MWh without VAT.
 
     The columns are ts,p10,p50,p90. The run may reach beyond the public window. With --as-of, a run is made from the
-    data known at that instant, and is not stored.
+    data known at the given instant, and is not stored.
     """
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:

@@ -33,7 +33,7 @@ def run_rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def run_table(run: Run) -> RenderableType:
-    """Return a table of a run's hours in local time. Each row shows the percentiles as numbers and as a drawing."""
+    """Return a table of a run's hours in the zone's local time. Each row shows the percentiles and draws them."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):
@@ -76,7 +76,7 @@ def _drawn_interval(p10: float, p50: float, p90: float, low: float, high: float)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Make a forecast run, store it and print it.
 
-    With --as-of, the run is made from the data known at that instant, and nothing is stored.
+    With --as-of, the run is made from the data known at the given instant, and nothing is stored.
     """
     try:
         run = _run_as_of(settings, as_of) if as_of is not None else _store_new_run(settings)

@@ -30,7 +30,7 @@ _UNCONFIRMED_S: Final = 14 * DAY_S
 
 @dataclass(frozen=True, slots=True)
 class StoreStatus:
-    """The state of a store at an instant. All instants are unix seconds UTC."""
+    """The state of a store, as `read_status` describes it. All instants are unix seconds UTC."""
 
     now: int
     zone: Zone
@@ -57,8 +57,8 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     """Return the state of a store at `now` (unix seconds). Raises StoreError.
 
     The newest price, the forecast and the weather scores are those of `market`. If `is_past` is true, the newest price
-    and the forecast come from the data known at `now`. The state of back-fill, sources, pipeline and unconfirmed prices
-    is then left out.
+    and the forecast come from the data known at `now`, and back-fill, sources, pipeline and unconfirmed prices are left
+    out. The database's size, the number of prices and the damaged rows are always the present ones.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest_ts

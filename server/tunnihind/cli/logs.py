@@ -13,7 +13,8 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""A log line has at most this many characters. Without a limit, clients could cause very long lines."""
+"""`TextFormatter` and `JsonFormatter` cut lines to this many characters. Without a limit, clients could cause very long
+lines."""
 
 _ACCESS_FIELDS: Final = {
     "remote_address": "client",
@@ -63,7 +64,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a log record as one line of JSON. A record of the access log also has the fields in `_ACCESS_FIELDS`."""
+    """Writes a log record as one line of JSON. A line of the access log also has the fields in `_ACCESS_FIELDS`."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:

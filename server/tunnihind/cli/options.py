@@ -47,10 +47,10 @@ def option(
 ) -> Decorator:
     """Declare an option that an environment variable can also set.
 
-    `parameter` names the command's argument. By default, the name is `name` with underscores instead of hyphens. The
-    environment variable is `TUNNIHIND_` followed by `variable`, by default `name` in capitals and with underscores.
-    Give `variable` if another command has an option with the same name and another meaning. If `is_switch` is true, the
-    option can also be switched off, with `--no-` before its name.
+    `parameter` names the command's argument. By default, the argument is `name` with underscores instead of hyphens.
+    The environment variable is `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals, with
+    underscores. Give `variable` if another command has an option with the same name and another meaning. If `is_switch`
+    is true, the option can also be switched off, with `--no-` before its name.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
@@ -180,7 +180,7 @@ AS_OF: Final = (
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Add options to a command: the options of `groups`, and the options for logging.
+    """Return a decorator that gives a command the options of `groups` and the options for logging.
 
     The command gets its `Settings` as the first argument. Logging is set up before the command runs.
     """
@@ -200,7 +200,10 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Remove the settings from a command's arguments, and return them as `Settings`."""
+    """Remove the settings from `given`, a command's arguments, and return these settings as `Settings`.
+
+    If a token file is given, the token is read from it. Raises UsageError.
+    """
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}

@@ -18,7 +18,10 @@ class ProgressBars:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Update the bar of the work named `what`. When `done` reaches `total`, remove the bar."""
+        """Show a bar for the work named `what`, of which `done` of `total` parts are finished.
+
+        When `done` reaches `total`, remove the bar.
+        """
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)

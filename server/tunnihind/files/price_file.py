@@ -46,17 +46,17 @@ class PriceFile:
 
     @property
     def row_count(self) -> int:
-        """The number of rows."""
+        """The number of rows, without the header and blank lines."""
         return self.ts.size
 
     @property
     def price_count(self) -> int:
-        """The number of prices."""
+        """The number of prices of all zones together."""
         return int(np.isfinite(self.eur_mwh).sum())
 
     @property
     def empty_cell_count(self) -> int:
-        """The number of empty cells."""
+        """The number of cells without a price, of all zones together."""
         return self.eur_mwh.size - self.price_count
 
     def price_batches(self) -> Iterator[list[Price]]:

@@ -23,7 +23,7 @@ _LATEST_TS: Final = 4_102_444_800
 
 
 class CsvRow:
-    """One line of a CSV file, whose cells are read by the name of their column."""
+    """One row of a CSV file. Its cells are read by the names of their columns."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -66,12 +66,12 @@ class CsvRow:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return an error that names the file, the column, and the number of this line."""
+        """Return an error that names the file, the column, and the row's line."""
         return ImportFileError(self._file, self.line, column, problem)
 
 
 class CsvTable:
-    """An open CSV file with its columns and rows."""
+    """An open CSV file. `columns` holds the names of the columns in lower case."""
 
     def __init__(self, file: str, lines: Iterable[bytes]) -> None:
         """Read the header. Raises ImportFileError."""
