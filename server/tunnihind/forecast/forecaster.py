@@ -59,10 +59,10 @@ class TieredForecaster:
     """Forecasts prices with a point model, and adds calibrated intervals.
 
     The forecast of day i uses the prices up to day j = min(newest day with all prices known, i - 1), so its lead is
-    i - j. The forecast also uses the covariates known at its issue. If the known prices are too few or too old for the
-    model, `LastWeeksMean` forecasts instead. An instance keeps its trained models for the next forecast, and a `keeper`
-    keeps them for other processes. Instances with the same `market` and `model` make the same run from the same
-    `Known`.
+    i - j. The forecast also uses the covariates known at its issue, but if day i is settled, only the covariates known
+    on day i - 1. If the known prices are too few or too old for the model, `LastWeeksMean` forecasts instead. An
+    instance keeps its trained models for the next forecast, and a `keeper` keeps them for other processes. Instances
+    with the same `market` and `model` make the same run from the same `Known`.
     """
 
     market: Market
@@ -146,13 +146,16 @@ class TieredForecaster:
         return self._last[1]
 
     def _replayed_forecasts(self, data: _ForecastData) -> ReplayedForecasts:
-        """Return forecasts of the `LEARNT_DAYS` days up to the newest settled day, before `median_error` moves them."""
+        """Return the replay's forecasts of the `LEARNT_DAYS` days up to the newest settled day.
+
+        `median_error` has not moved these forecasts.
+        """
         replayed = self._replayer.replay_up_to(data.columns, data.era_row, data.days.newest, _ALL_LEADS)
         first = max(data.days.newest + 1 - LEARNT_DAYS, 0)
         return ReplayedForecasts(data.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _forecast_data(self, known: Known) -> _ForecastData | None:
-        """Prepare a forecast. If the data are too few or too old for the point model, return None."""
+        """Prepare a forecast. If the known prices are too few or too old for the point model, return None."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
@@ -245,7 +248,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: ReplayResult, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the model's forecast of the day `lead` days past the newest replayed day, in EUR/MWh, shape (1, 24)."""
+    """Return the level-corrected forecast for `lead` days past the newest replayed day, in EUR/MWh, shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -12,7 +12,7 @@ from tunnihind import price_series, public_holidays, weather_points
 from tunnihind.market import Market
 
 MODULES: Final = (market_module, price_series, public_holidays, weather_points)
-"""The modules outside this package that the model imports."""
+"""Tunnihind's modules outside this package that the model imports."""
 
 _LIBRARIES: Final = ("numpy", "holidays")
 """The libraries whose version can change the model's forecasts."""

@@ -64,10 +64,11 @@ class LeadColumns:
 
     @classmethod
     def of(cls, days: KnownDays, issue_lag: int, scale_row: int) -> LeadColumns:
-        """Return the data for forecasts issued on the day before the newest settled day, or later.
+        """Return the data for all forecasts with the same `issue_lag`.
 
-        `issue_lag` is 1 for the day before the newest settled day, and 0 for later issues. `scale` is computed from the
-        days up to row `scale_row`. If those days are too few, later days are used too.
+        `issue_lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued
+        later. If `issue_lag` is 1, next-day drivers are left out. `scale` is computed from the days up to row
+        `scale_row`. If those days are too few, later days are used too.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if issue_lag == 0 else {}

@@ -1,7 +1,7 @@
 """Computes supply curves, hinges of the market tightness and other columns from next-day drivers.
 
-`drivers` maps a driver's name to an array of shape (days, 24). The row of a delivery day holds the forecast that was
-issued on the day before.
+`drivers` maps a driver's name to an array of shape (days, 24). The row of a delivery day holds the newest forecast
+known at the issue instant of the day before.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
 """The weights of the drivers in the sum by which a supply curve compares hours.
 
-If neither driver exists, the market tightness is used.
+If neither driver exists, the market tightness is used instead of this sum.
 """
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
-"""The reach in hours and the half-life in days of each supply curve."""
+"""For each supply curve, how many clock hours away a past hour may be, and in how many days its weight halves."""
 HINGE: Final = "tightness_above"
 """The names of columns with hourly hinges of the market tightness begin with this text."""
 _EVENING: Final = slice(18, 24)
@@ -52,7 +52,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, drivers: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the means, standard deviations and thresholds from the drivers, each of shape (days, 24).
+        """Compute the means, standard deviations and thresholds from `drivers`, whose arrays have shape (days, 24).
 
         At least one driver must be a residual load.
         """
@@ -70,7 +70,7 @@ class NextDayScale:
         )
 
     def standardised(self, drivers: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the drivers, standardised with their means and standard deviations."""
+        """Return each driver minus its mean, divided by its standard deviation."""
         return {name: (drivers[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
@@ -147,10 +147,10 @@ def _thresholds(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
-    """Return the hourly and daily columns of one driver.
+    """Return three hourly columns of one driver, and three daily columns with the means of the hourly columns.
 
-    The columns hold the driver's values, their changes since the day before, and their differences from the mean of the
-    seven days before.
+    The hourly columns hold the driver's values, their changes since the day before, and their differences from the mean
+    of the seven days before the target day.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
@@ -166,14 +166,14 @@ def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return the columns of the supply curves.
+    """Return an hourly column for each supply curve, and a column of daily means for the supply curve `CURVE`.
 
     `axis` (days, 24) holds a weighted sum of standardised residual loads. For each hour of a target day, a supply curve
     gives the mean price of the hours of the last 60 days, with more weight for hours with a similar value of `axis`.
-    The hourly columns hold this price minus the clock hour's mean price of the last week. The supply curve `CURVE` also
-    has a column of daily means. The method is Nadaraya-Watson regression: the weight of a past hour falls with its
-    distance on `axis` (Gaussian), in clock hours (triangular) and in days (exponential). The clock hour's mean price of
-    the last week also counts, with the weight `_CURVE_PRIOR`.
+    The hourly columns hold this price minus the clock hour's mean price of the last week, both on the asinh scale. The
+    method is Nadaraya-Watson regression: the weight of a past hour falls with its distance on `axis` (Gaussian), in
+    clock hours (triangular) and in days (exponential). The clock hour's mean price of the last week also counts, with
+    the weight `_CURVE_PRIOR`.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -189,10 +189,11 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `now` (24,) holds the target day's values on the axis, and `axis` (days, 24) the past days' values, which are known
-    where `seen` is true. `y` (days, 24) holds the past prices, and `base` (24,) the mean prices of the last week.
+    `axis` (days, 24) holds the past days' rows of `axis` in `_supply_curves`, and `now` (24,) the target day's row.
+    `seen` (days, 24) is true where `axis` is known. `y` (days, 24) holds the past prices, and `base` (24,) each clock
+    hour's mean price of the last week. All prices are on the asinh scale.
     """
-    # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
+    # Single precision halves the computing time. The shape of `near` is (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
     near *= near
     near *= np.float32(-0.5 / _CURVE_WIDTH**2)

@@ -1,7 +1,8 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
-The same functions compute the columns for training and for live forecasts. No column uses prices after the last day
-with known prices, day j = target - lead. `target` holds the rows of n target days in a `DayGrid`, shape (n,).
+The same functions compute the columns for training and for live forecasts. The last day whose prices a forecast may
+use is day j = target - lead, so no column uses later prices. `target` holds the rows of n target days in a `DayGrid`,
+shape (n,).
 """
 
 from typing import Final
@@ -13,13 +14,13 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The name of the column with each hour's mean price over the last week.
+"""The name of the column with each clock hour's mean price over the seven days up to day j.
 
 If the model has learnt few days, this mean price is mixed into the forecast.
 """
 
 NEIGHBOUR_PRICE: Final = "_price"
-"""The names of columns with a neighbour's hourly prices end with this text."""
+"""The names of columns with a neighbour's hourly prices on day j end with this text."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
@@ -51,7 +52,7 @@ def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 
     The last zone of `Market.neighbours` has two more columns. One holds the last zone's prices a week before the target
     day. The other holds the mean absolute difference between the last zone's prices and the forecast zone's prices on
-    the last day with known prices.
+    day j.
     """
     j = target - lead
     columns: Columns = {}

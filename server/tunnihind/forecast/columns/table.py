@@ -18,7 +18,7 @@ type Columns = dict[str, Floats]
 
 
 class ColumnGroup(NamedTuple):
-    """A named group of columns."""
+    """Columns of one kind, such as the columns of weather drivers."""
 
     name: str
     columns: Columns
@@ -62,7 +62,7 @@ class InputRows:
     """The input rows of one lead, one row for each of n target days.
 
     All prices and covariates in a row were known when the forecast of its target day was issued. `x` (n, 24, columns)
-    holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh
+    holds the columns in the order of `names.all`. `low` and `high` (n, 1) are the bounds of the forecasts on the asinh
     scale. `has_next_day_drivers` (n,) is true if there are next-day drivers, and if all of them are known for the
     target day and for the day before.
     """
@@ -92,7 +92,7 @@ class InputRows:
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day_drivers)
 
     def pick(self, days: slice) -> InputRows:
-        """Return the rows in the slice `days`."""
+        """Return only the rows of the target days at the positions `days`."""
         some = self.x[days], self.low[days], self.high[days], self.has_next_day_drivers[days]
         return InputRows(self.names, *some, _picked_from=(self, days))
 

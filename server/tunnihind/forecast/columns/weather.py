@@ -1,4 +1,4 @@
-"""Computes columns from weather drivers, using the weather forecasts known when each price forecast was issued.
+"""Computes columns from weather drivers, using the covariates known when each price forecast was issued.
 
 `target` and `issue` hold the rows of n target days and of their issue days in a `DayGrid`, each of shape (n,).
 """
@@ -14,7 +14,7 @@ TARGET_HOURS: Final = "_target"
 """The names of columns with a driver's hourly anomalies on the target day end with this text."""
 
 _FADE: Final = 0.6
-"""For each day with fewer than six known hours, the estimate of unknown anomalies is multiplied by this factor."""
+"""For each day with fewer than six known hours, the anomaly taken from the day before is multiplied by this factor."""
 _MIN_HOURS: Final = 6
 
 
@@ -23,8 +23,8 @@ def anomalies(values: Floats) -> Floats:
 
     An anomaly is a value less the mean of all values of the same age in its own vintage and in earlier vintages. If a
     day of a vintage has at least six values, its hours without a value get the mean anomaly of the day. Otherwise,
-    these hours get `_FADE` times the anomaly that an hour without a value gets on the day before. Before the first day
-    with at least six values, they get NaN.
+    these hours get `_FADE` times the anomaly that an hour without a value would get on the day before. Before the first
+    day with at least six values, hours without a value get NaN.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -47,11 +47,11 @@ def weather_columns(
     (days, 24) holds the sine of the sun's elevation. In the returned columns, missing values are 0.
 
     Let j be the day `target` - `lead`. The hourly columns hold the anomalies of the target day and of day j, their
-    difference, the anomalies of the hour before and of the hour after, and `values` times `sun`, or 0 at night. The
-    daily columns hold the mean anomalies of the target day, of the day before, of day j, of the days between day j and
-    the target day, and of the seven days up to day j. One more daily column holds the mean anomaly of the target day
-    minus the mean of these seven days. Days from j on that lie before the issue day's vintage are replaced by its first
-    day.
+    difference, the anomalies of the hour before and of the hour after, and the target day's `values` times `sun`, or 0
+    at night. The daily columns hold the mean anomalies of the target day, of the day before the target day, of day j,
+    of the days between day j and the target day, and of the seven days up to day j. One more daily column holds the
+    mean anomaly of the target day minus the mean of these seven days. If a day from j on lies before the first day of
+    the issue day's vintage, this first day is used instead.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -61,7 +61,7 @@ def weather_columns(
         return picked
 
     now, last = at(age), at(age - lead)
-    # `path` holds the daily means of the days from `target` - `lead` to `target`.
+    # `path` holds the mean anomalies of the days from `target` - `lead` to `target`.
     path = np.stack([_day_mean(at(age - lead + step)) for step in range(lead + 1)], axis=-1)
     past = [_day_mean(_last_forecast(anomaly, target - lead - back, issue)) for back in range(1, 7)]
     week = (np.sum(past, axis=0) + path[:, 0]) / 7

@@ -1,7 +1,7 @@
 """Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
 On the scale asinh(price / 80 EUR/MWh), the residual of a price y is r = y - m, where m is the model's forecast. The
-volatility is V = (a + 0.02)^0.9. Here a is the recent size of |r|: a moving mean for each hour and lead, averaged with
+volatility is V = (a + 0.02)^0.9. Here a is the recent mean of |r|: a moving mean for each hour and lead, averaged with
 the mean over all hours, then with the mean over all leads, and smoothed over the clock hours.
 
 On the same scale, p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where q10 and q90 are the 10% and 90% quantiles of
@@ -38,7 +38,7 @@ _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
 """The moving mean of |r| starts up to this many days before the errors that give the quantiles."""
 _START_DAYS: Final = 20
-"""The moving mean of |r| begins with the mean of the first 24 * `_START_DAYS` known values of |r|."""
+"""The moving mean of |r| begins with the mean of a lead's first 24 * `_START_DAYS` known values of |r|."""
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
@@ -48,19 +48,21 @@ The mean over all leads has the same weight in the volatility of each lead. Both
 more errors varies less.
 """
 _WIDTH_FACTOR: Final = 1.01
-"""Both sides of the interval are multiplied by this factor, because the lower bound of p10 costs some coverage."""
+"""The distances of p10 and p90 from p50 are multiplied by this factor, because the lower bound of p10 costs some
+coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
-"""If the errors of only n days are known, widths are multiplied by sqrt(1 + `_FEW_DAYS` / n).
+"""If the errors of only n days are known, both distances from p50 are multiplied by sqrt(1 + `_FEW_DAYS` / n).
 
-From `ENOUGH_ERROR_DAYS` days on, widths are not multiplied.
+From `ENOUGH_ERROR_DAYS` days on, the distances are not multiplied.
 """
 _MIN_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
 """The distance of p10 and of p90 from p50 if the errors of fewer than `_MIN_DAYS` days are known.
 
-The distance is on the scale asinh(price / `_SCALE_EUR_MWH`).
+If no error of a lead is known, the lead's moving mean of |r| also has this value. The value is on the scale
+asinh(price / `_SCALE_EUR_MWH`).
 """
 _SMOOTHER: Final = clock_smoother(2.0)
 
@@ -130,9 +132,9 @@ def percentiles_from_distances(p50: Floats, low: Floats, high: Floats, lowest: f
 
 
 def nondecreasing_by_lead(by_lead: Floats) -> Floats:
-    """Return `by_lead` (leads, 24), changed as little as possible so that no value decreases as the lead grows.
+    """Return `by_lead` (leads, 24), changed so that no value decreases as the lead grows.
 
-    Each clock hour is fitted alone, with the pool-adjacent-violators algorithm.
+    For each clock hour, the sum of the squared changes is as small as possible (pool-adjacent-violators algorithm).
     """
     out = by_lead.copy()
     for hour in range(by_lead.shape[1]):
