@@ -18,8 +18,8 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# The coordinator updates entities in the order in which they were added. Binary sensors are added last, because the
-# change of a binary sensor may trigger an automation that reads other entities.
+# The coordinator updates entities in the order in which they were added. When an entry is set up, binary sensors are
+# added last, because the change of a binary sensor may trigger an automation that reads other entities.
 _FIRST_PLATFORMS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
 PLATFORMS: Final = (*_FIRST_PLATFORMS, Platform.BINARY_SENSOR)
 
@@ -27,8 +27,8 @@ PLATFORMS: Final = (*_FIRST_PLATFORMS, Platform.BINARY_SENSOR)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
     """Register the actions and the card's websocket commands, and serve the card's files.
 
-    The actions and commands exist even while no entry is loaded. Then automations get a clear error, and cards can show
-    why there are no prices.
+    The actions and commands exist even while no entry is loaded, so that automations get a clear error, and cards can
+    show why there are no prices.
     """
     async_setup_services(hass)
     card_feed.async_register_commands(hass)
@@ -37,7 +37,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Set up a config entry. Each config entry shows the prices of one zone of a server."""
+    """Set up a config entry, which shows the prices of one zone of a server."""
     # The card is added before the first poll, because the card also shows that a server doesn't answer.
     card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)
@@ -53,7 +53,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Unload an entry. If this succeeds, store the entry's data and delete its repair notices."""
+    """Unload an entry's entities. If this succeeds, store the entry's data and delete the entry's repair notices."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()
@@ -69,7 +69,10 @@ async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Apply changed options and plans without a reload. If the server or its address has changed, reload the entry."""
+    """If the entry has another server or address now, reload the entry.
+
+    Otherwise, apply changed options and plans without a reload.
+    """
     coordinator = entry.runtime_data
     if (entry.data[CONF_URL], entry.unique_id) != (coordinator.url, coordinator.server_id):
         hass.config_entries.async_schedule_reload(entry.entry_id)

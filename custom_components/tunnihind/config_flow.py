@@ -1,4 +1,4 @@
-"""Adds a server to Home Assistant. The user types the server's address, or Home Assistant finds the server."""
+"""Adds a zone of a server to Home Assistant. A user types the server's address, or Home Assistant finds the server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, override
@@ -49,14 +49,14 @@ _LOCAL_URL: Final = "http://localhost:8080"
 _ADDRESS_QUESTION: Final = vol.Schema(
     {vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))}
 )
-# The question about the network package. If the household chooses no package, its prices are market prices with VAT
-# until it enters its fees.
+# The question about the network package. If the household chooses no package, the entry shows market prices with VAT
+# until the household enters fees.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
 
 class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
-    """Adds a zone of a server to Home Assistant, or changes the server's address."""
+    """Adds a zone of a server as a config entry, or changes the server's address in an existing entry."""
 
     _server: Server
     _app_name: str
@@ -160,7 +160,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return form or self._create_entry()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for a new address of the entry's server."""
+        """Ask for a new address, and check that a server with the entry's zone answers there."""
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
@@ -247,7 +247,10 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the zones of the server for which no entry in `_entries_like` has the zone's id or address."""
+        """Return the zones of the server that can be added.
+
+        A zone can be added if no entry has the zone's id, and no entry in `_entries_like` has the zone's address.
+        """
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
         urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
         return [

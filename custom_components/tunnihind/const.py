@@ -1,4 +1,4 @@
-"""Names and limits that several modules of the integration use."""
+"""Constants that several modules of the integration use."""
 
 import logging
 from typing import Final
@@ -11,7 +11,7 @@ LOGGER: Final = logging.getLogger(__package__)
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
 # Under this key, a config entry's data hold a number for each mode (live, demo or rehearsal) in which the entry has
-# statistics. The number distinguishes these statistics from those of other entries.
+# statistics. The number distinguishes these statistics from those of other entries with the same zone and mode.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"

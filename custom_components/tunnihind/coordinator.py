@@ -1,8 +1,8 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute, and less often after several failed polls. When new prices arrive, the
-coordinator updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer.
-Prices and plans use the time of the config entry's `EntryClock`.
+The coordinator polls the server once a minute, and less often after several failed polls in a row. When new prices
+arrive or the list of problems changes, the coordinator updates the entities. The entities are also updated every
+quarter-hour, even if the server doesn't answer. Prices and plans use the time of the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,8 +53,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
     `billing` says how the household is billed for the electricity that it buys. `selling_contract` is the household's
-    contract for selling electricity. If the household sells nothing, `selling_contract` is None. `selling_prices` are
-    the prices that the household gets for its electricity.
+    contract for selling electricity. `selling_prices` are the prices that the household gets for its electricity. If
+    the household sells nothing, `selling_contract` is None, and `selling_prices` contains no prices.
     """
 
     config_entry: TunnihindConfigEntry
@@ -95,7 +95,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself. If the server has sent no description yet, the value is None."""
+        """The server's newest known description of itself. If no description is known, the value is None."""
         return self._poller.about
 
     @property
@@ -236,7 +236,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_replace_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. If a changed plan is not valid, raise ValueError."""
+        """Apply changed plans, and update the entities. `replan` has the same meaning as in `Planner.replace_plans`.
+
+        If the settings of a changed plan are not valid, raise ValueError.
+        """
         self.planner.replace_plans(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 

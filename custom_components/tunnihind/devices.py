@@ -1,4 +1,4 @@
-"""Describes the devices of a config entry: one device for the server, and one device for each plan."""
+"""The devices of a config entry: one device for the server, and one device for each plan."""
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
@@ -49,7 +49,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 def async_keep_server_device(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
-    The server's device is the parent of the plans' devices, so it must exist before the plans are added.
+    The server's device is the parent of the plans' devices, so it must exist before the plans' entities are added.
     """
     coordinator = entry.runtime_data
 

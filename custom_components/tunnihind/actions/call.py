@@ -1,4 +1,4 @@
-"""Reads the fields that several actions have in common, and makes the common parts of their answers."""
+"""Functions that several actions share: they read the fields of a call, and make parts of the answer."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ ATTR_DIRECTION: Final = "direction"
 
 
 class Direction(StrEnum):
-    """The direction of a trade: the household buys or sells electricity."""
+    """Whether prices are for electricity that the household buys or sells."""
 
     BUY = "buy"
     SELL = "sell"
@@ -37,7 +37,10 @@ ENTRY_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"int
 
 
 def parse_duration(given: object) -> timedelta:
-    """Convert `given` to a length of time. Raises vol.Invalid if `given` is invalid or too long."""
+    """Convert a length of time in one of Home Assistant's forms, such as "03:00:00", to a timedelta.
+
+    Raises vol.Invalid if `given` has no such form, is negative or is too long.
+    """
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -45,18 +48,20 @@ def parse_duration(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the entry that `call` names. If it names none, use the entry from `_only_entry_id`.
+    """Return the coordinator of the entry that `call` names. If `call` names none, use the entry from `_only_entry_id`.
 
-    Raises ServiceValidationError if there is no such entry, or if the entry is not loaded.
+    Raises ServiceValidationError if there is no such entry, if several entries are possible, or if the entry is not
+    loaded.
     """
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_entry_id(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises ServiceValidationError if the entry doesn't exist or is not loaded.
+    """Return the coordinator of an entry.
 
-    If Home Assistant is loading or unloading the entry, first wait until this has ended. While an entry is being
-    loaded, the first states of its entities may already trigger automations that call actions.
+    Raises ServiceValidationError if the integration has no entry with this id, or if the entry is not loaded. If Home
+    Assistant is loading or unloading the entry, first wait until this has ended. While an entry is being loaded, the
+    first states of its entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -85,9 +90,9 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 def requested_range(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the start and the end of the time range in a call, in UTC seconds.
 
-    `first` and `last` are the names of the call's fields for the start and the end. By default, the range begins now
-    and ends with the last known price. If no price after the start is known, the default end is one second after the
-    start. Raises Refusal if the end is not after the start.
+    `first` and `last` are the names of the call's fields for the start and the end. The default start is now. The
+    default end is the end of the last period with a known price, or now if no price is known, but at least one second
+    after the start. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.known_until or prices.now
     start = to_instant(data[first]) if first in data else prices.now
@@ -108,7 +113,7 @@ def bounds_answer(start: int, end: int) -> JsonObjectType:
 
 
 def _only_entry_id(hass: HomeAssistant) -> str:
-    """Return the id of the only enabled entry. If there is none or more than one, raise Refusal.
+    """Return the id of the only enabled entry that counts. If no entry or several entries count, raise Refusal.
 
     Rehearsals count only if all enabled entries are rehearsals.
     """
@@ -124,7 +129,7 @@ def _only_entry_id(hass: HomeAssistant) -> str:
 def window_answer(outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
-    If the window has no cost or no saving, the cost or the saving is left out.
+    If the window has no saving, `saving` and `chance` are left out. If the window has no cost, `cost` is left out.
     """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}

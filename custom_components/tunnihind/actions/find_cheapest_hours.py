@@ -71,7 +71,10 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _plan_settings(data: Mapping[str, Any]) -> PlanSettings:
-    """Convert the fields of a call to the settings of a plan."""
+    """Convert a call's fields to plan settings.
+
+    Raises Refusal if a length is too short, too long, or not a multiple of a quarter of an hour.
+    """
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}

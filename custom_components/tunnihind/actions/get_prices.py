@@ -1,4 +1,4 @@
-"""The action `get_prices`, which returns the household's known prices in a range of time."""
+"""The action `get_prices`, which returns the household's settled and predicted prices in a range of time."""
 
 from enum import StrEnum
 from typing import Final
@@ -56,8 +56,8 @@ SCHEMA: Final = vol.Schema(
 async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices in the range of time that the call asks for.
 
-    If the call names no resolution, the periods are as long as in the household's contract. If the server sends no
-    quarter-hour prices, the default periods are hours.
+    If the call names no resolution, the periods are as long as in the household's contract, or hours if the server
+    sends no quarter-hour prices.
     """
     coordinator = await coordinator_of(call)
     prices = requested_prices(call, coordinator)

@@ -52,10 +52,10 @@ def _import_lock(hass: HomeAssistant) -> asyncio.Lock:
 
 
 def _requested_start(data: Mapping[str, Any], now: int) -> int:
-    """Return the midnight in Tallinn at which the import begins, in UTC seconds.
+    """Return the start of the first day to import, in UTC seconds.
 
-    The import begins on the day that the call names, but not before `EARLIEST_DAY`, which is also the default. Raises
-    Refusal if the first hour of the import has not passed at `now` (UTC seconds).
+    The first day is the day that the call names, but not before `EARLIEST_DAY`, which is also the default. Raises
+    Refusal if the first hour of the first day has not passed at `now` (UTC seconds).
     """
     day: date = max(data.get(ATTR_START, EARLIEST_DAY), EARLIEST_DAY)
     start = instant_of(day, time.min)
@@ -67,8 +67,8 @@ def _requested_start(data: Mapping[str, Any], now: int) -> int:
 def hours_answer(values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
     """Return the fields that the answers of both imports have.
 
-    `values` maps the starts (UTC seconds) of the hours with a price or a cost to their values. `changed` is the number
-    of rows that the import wrote. `left_out` maps the starts of the other hours to the reasons.
+    `values` maps the start (UTC seconds) of each hour with a known price or cost to this price or cost. `changed` is
+    the number of rows that the import wrote. `left_out` maps the start of each left-out hour to the reason.
     """
     bounds = bounds_answer(min(values), max(values) + HOUR_S) if values else {}
     return {
@@ -90,7 +90,8 @@ def hours_answer(values: Mapping[int, Any], changed: int, left_out: Mapping[int,
 async def import_prices(call: ServiceCall) -> ServiceResponse:
     """Compute the prices of past hours, store them as a statistic, and return a summary.
 
-    If the server has no price for an hour, the stored price stays. If an hour has no rate, its stored price is removed.
+    If the server has no price for an hour, the hour's stored price stays. If a fee of an hour is unknown, the hour's
+    stored price is removed.
     """
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
@@ -115,10 +116,10 @@ def _stored_figures(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Compute the costs of past hours, store them as a statistic, and return a summary.
+    """Compute the costs of the energy used in past hours, store them as a statistic, and return a summary.
 
-    If the server has no price for an hour, the stored cost stays. If an hour has no rate or no meter reading, its
-    stored cost is removed.
+    If the server has no price for an hour, the hour's stored cost stays. If a fee or the energy of an hour is unknown,
+    the hour's stored cost is removed.
     """
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)

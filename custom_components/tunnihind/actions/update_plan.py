@@ -47,7 +47,8 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(parse_duration, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan that a call may change. Null empties an optional field.
+# The fields of a plan that a call may change, each with a function that checks the new value. If the function accepts
+# None (null in YAML), None empties the field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -71,9 +72,10 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans in the call's target, or none if one can't be changed.
+    """Change all plans in the call's target.
 
-    If the call asks for an answer, return each plan's state and its window, or the reason why it has no window.
+    If one of the plans can't be changed, change no plan and raise ServiceValidationError. If the call asks for an
+    answer, return each plan's name, switch, changed fields, and window or reason for having no window.
     """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plans(call)]
     change = PlanChange(
@@ -101,8 +103,8 @@ def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectT
 def _targeted_plans(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
-    An area, a floor or a label in the target stands for all its plans. Raises Refusal if the target contains no plan,
-    or names an entity or a device that belongs to no plan.
+    An area or a floor in the target stands for all plans there, and a label for all plans with this label. Raises
+    Refusal if the target contains no plan, or names an entity or a device that belongs to no plan.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
