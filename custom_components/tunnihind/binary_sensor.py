@@ -1,4 +1,4 @@
-"""Adds the binary sensors to Home Assistant."""
+"""The binary sensors of the server and of the plans."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """The description of a `PriceBinarySensor`. The functions compute the sensor's state and attributes."""
+    """The description of a `PriceBinarySensor`. If `is_on_fn` returns None, the sensor's state is unknown."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -92,7 +92,7 @@ async def async_setup_entry(
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
-    """A binary sensor whose state depends on the current price or on tomorrow's prices."""
+    """A binary sensor whose state depends on today's or tomorrow's prices."""
 
     entity_description: PriceBinaryDescription
 

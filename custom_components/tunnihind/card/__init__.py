@@ -1,1 +1,1 @@
-"""The dashboard card with the household's prices. Makes the card's contents, and serves the card's files."""
+"""Makes and sends the contents of the dashboard card, and serves the card's files."""

@@ -43,14 +43,14 @@ class HouseholdColumns(Columns):
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the number of a price's colour: from 0 for cheap to 4 for expensive, and 5 for a price below zero. The
-    server computes the bounds between the colours from the settled prices of the last 30 days and of the hours ahead.
-    If the server sends no bounds, the bounds divide the values of `price` into five groups of about equal size.
-    `market` is the market price in EUR/kWh without VAT: the settled price or the forecast's median.
+    bounds between the colours are computed from market prices that the server sends. If the server sends no such
+    prices, the bounds divide the values of `price` into five groups of about equal size. `market` is the market price
+    in EUR/kWh without VAT: the settled price or the forecast's median.
 
     `charges` lists each set of fees once, even if the set applies in several periods. Each set in `charges` maps the
     names of fees to their amounts in EUR/kWh. The names of fees are margin, balancing, network, renewable, security and
-    excise. Fees of zero are left out. A fee includes VAT only if the household's contract states the fee with VAT. For
-    each period, `charged` contains the index of the period's set in `charges`. The part of `price` that is neither in
+    excise. Fees of zero are left out. A fee includes VAT only if the household entered the fee with VAT. For each
+    period, `charged` contains the index of the period's set in `charges`. The part of `price` that is neither in
     `market` nor in a fee is VAT.
     """
 
@@ -86,7 +86,10 @@ def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -
 
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
-    """Return the prices from `start` to `end` (UTC seconds), or None if none of them is known."""
+    """Return the prices from `start` to the last known price before `end` (UTC seconds).
+
+    If no price from `start` to `end` is known, return None.
+    """
     periods = timeline.periods_between(start, end)
     if not periods:
         return None
@@ -126,11 +129,11 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
 
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
-    """Return the colour of each price, as described in `HouseholdColumns`.
+    """Return the number of each price's colour, as described in `HouseholdColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
-    in `scale` may have a different household price in each period. The mean of these household prices, over all periods
-    with a known price, separates two colours.
+    may have a different household price in each period. For each market price in `scale`, the mean of its household
+    prices over all periods with a known price separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -1,8 +1,8 @@
 """The contents that the integration sends to the card over Home Assistant's websocket.
 
 The card's JavaScript relies on the types in this module. Instants are whole UTC seconds, on the `EntryClock` unless
-stated otherwise. Household prices and selling prices are in EUR/kWh and have 4 decimals. A test compares the contents
-that a card gets with the examples in tests/integration/card/examples.
+stated otherwise. Household prices and selling prices are in EUR/kWh, rounded to 4 decimals. A test compares the
+contents that a card gets with the examples in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class CardState(StrEnum):
     NO_PRICE = "no_price"
     """The current price is unknown. The prices of other times may be known."""
     STARTING = "starting"
-    """The entry is not loaded yet, or is being loaded or unloaded. The card may still show its earlier prices."""
+    """The entry is not loaded yet, or is being loaded or unloaded. The card may still show earlier prices."""
     RETRYING = "retrying"
     """The server gives no usable answer, and no earlier prices are stored. Home Assistant tries again later."""
     STOPPED = "stopped"
@@ -78,11 +78,11 @@ class CardContents(CardContentsWithoutPrices):
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. In a rehearsal,
     `clock_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock. In all
     other modes, `clock_ahead_s` is 0. `problems` lists the same problems as the attribute `problems` of the sensor
-    "Data problem". `lost_since` is the time of the server's last answer, or the time at which that answer became an
-    hour old if this was earlier. If `problems` doesn't contain `server_unreachable`, `lost_since` is None.
-    `stale_since` is the time, on the server's clock, at which the forecast became too old. If `problems` doesn't
+    "Data problem". `lost_since` is the time of the server's last answer, but at most an hour after this answer first
+    arrived, because a cache may repeat old answers. If `problems` doesn't contain `server_unreachable`, `lost_since` is
+    None. `stale_since` is the time, on the server's clock, at which the forecast became too old. If `problems` doesn't
     contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or
-    `euros` per kWh. `currency` is the currency of all prices.
+    `euros` per kWh. `currency` is always EUR.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
@@ -113,7 +113,7 @@ _STATES: Final[Mapping[ConfigEntryState, CardState]] = {
 
 
 def contents_without_prices(entry: TunnihindConfigEntry, *, removed: bool) -> CardContentsWithoutPrices:
-    """Return the card's contents for an entry that is not loaded."""
+    """Return the card's contents for an entry that is not loaded. `removed` is true if the entry has been deleted."""
     if removed:
         return CardContentsWithoutPrices(state=CardState.REMOVED)
     if entry.state is ConfigEntryState.NOT_LOADED and entry.disabled_by is None:
@@ -124,7 +124,7 @@ def contents_without_prices(entry: TunnihindConfigEntry, *, removed: bool) -> Ca
 class ContentsBuilder:
     """Makes the card's contents for a loaded entry.
 
-    Lists of prices are cached until the prices, the bounds between the colours or the date change.
+    Lists of prices are cached until the prices, the server's `price_scale` or the date changes.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -134,7 +134,7 @@ class ContentsBuilder:
         self._selling: Columns | None = None
 
     def current_contents(self) -> CardContents:
-        """Return the card's contents at the present moment."""
+        """Return the present contents. The module `feed` leaves out what a user may not read."""
         coordinator = self._coordinator
         prices, contact = coordinator.prices, coordinator.contact
         self._update_columns(prices)

@@ -154,7 +154,10 @@ class _CardSubscription:
 
 
 def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str) -> bool:
-    """Return whether a user may read the entity with this platform and unique id."""
+    """Return whether a user may read the entity with this platform and unique id.
+
+    If there is no such entity, only a user who may read all entities gets True.
+    """
     if user.permissions.access_all_entities(POLICY_READ):
         return True
     entity_id = er.async_get(hass).async_get_entity_id(platform, DOMAIN, unique_id)

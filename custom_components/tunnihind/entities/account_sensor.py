@@ -4,7 +4,8 @@ The sensors of all-time sums have the state class "total", not "total increasing
 example, a window may turn out more expensive than an immediate start of the device.
 
 From the long-term statistics of an all-time sum, dashboards can compute the cost or the saving of each day, month and
-year. If a sum started again at zero each month, a meter reading that arrives after the end of its month would be lost.
+year. The sensor for this month's saving has no long-term statistics, because they would miss a meter reading that
+arrives after the end of the month.
 """
 
 from collections.abc import Callable
@@ -67,10 +68,10 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_window_attributes(at: AccountAt) -> Attributes:
-    """Return the figures of the newest finished window, and the mean savings of today, this month and all time.
+    """Return the mean savings of today, this month and all time, and the figures of the newest finished window.
 
-    `saved` and `cost` are in EUR, `energy` is in kWh, and `hours_without_reading` is in hours. The other figures are in
-    EUR/kWh.
+    If there is no such window, return only the mean savings. `saved` and `cost` are in EUR, `energy` is in kWh, and
+    `hours_without_reading` is in hours. The other figures are in EUR/kWh.
     """
     means = {
         "today": _saved_per_kwh(at.today),
@@ -194,8 +195,9 @@ class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
     def last_reset(self) -> datetime | None:
         """The time at which the sensor's all-time sum began at zero.
 
-        If the sensor's state class is not "total", `last_reset` is None. If a sum started again at zero without a new
-        `last_reset`, Home Assistant's statistics would count the fall of the sum as a negative amount.
+        If the sensor's state class is not "total", or the plan has no account, `last_reset` is None. If a sum started
+        again at zero without a new `last_reset`, Home Assistant's statistics would count the fall of the sum as a
+        negative amount.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

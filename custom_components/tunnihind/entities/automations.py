@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
 Like Home Assistant's own entity triggers, these triggers ignore changes from the states `unavailable` and `unknown`. So
-a restart or a reload fires no trigger, even if a window starts meanwhile. Therefore an automation should also check the
-condition `window_running` after each start of Home Assistant.
+a restart or a reload fires no trigger, even if a window starts meanwhile. Therefore an automation that follows a plan's
+window should also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -47,12 +47,15 @@ _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of one kind. Other entities are ignored, unless `_check_target` refuses the target."""
+    """A trigger for the entities in the target that have the translation key `_translation_key`.
+
+    Other entities are ignored, but `_check_target` refuses a target that names a wrong device or entity.
+    """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
     _kind_if_named: ClassVar[str | None] = None
-    """A second kind of entities. An entity of this kind counts only if the target names the entity itself."""
+    """Another translation key. An entity with this key counts only if the target names the entity itself."""
 
     @override
     @classmethod
@@ -123,7 +126,7 @@ class WindowEndedTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegativeTrigger(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a price falls below zero, if it will stay there for at least half an hour."""
+    """A trigger that fires when a price turns negative and is expected to stay negative for at least half an hour."""
 
     _translation_key = "negative_price"
     _kind_if_named = NEGATIVE_SELLING_PRICE
@@ -179,9 +182,9 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests whether the target's entities of one kind are on.
+    """A condition that tests whether the target's entities with the translation key `_translation_key` are on.
 
-    Other entities are ignored, unless `_check_target` refuses the target.
+    Other entities are ignored, but `_check_target` refuses a target that names a wrong device or entity.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
@@ -219,7 +222,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the `entity_ids` of this integration with the translation key, with or without `EXPENSIVE_PREFIX`."""
+    """Return those `entity_ids` of this integration whose key, without `EXPENSIVE_PREFIX`, is `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -231,10 +234,11 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def _check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid if a device or entity in the target belongs to this integration, but fits none of `kinds`.
+    """Raise vol.Invalid if the target names a wrong entity of this integration, or a device with only wrong entities.
 
-    Without this check, an automation would silently ignore a wrong device or entity. Areas, floors and labels in the
-    target are not checked, because they may contain any entities.
+    An entity is wrong if `entities_of_kind` finds it for none of `kinds`. Without this check, an automation would
+    silently ignore a wrong device or entity. Areas, floors and labels in the target are not checked, because they may
+    contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

@@ -1,4 +1,4 @@
-"""Sensors that show the age of the prices and the quality of the forecast."""
+"""Sensors that show until when prices are published, when data were updated, and how good past forecasts were."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -16,7 +16,7 @@ from ..server.answers import Backtest, PlanScore
 
 
 class DataSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):
-    """A sensor for the age of the prices or for the quality of the forecast."""
+    """A sensor for an instant, such as the end of the published prices, or for a figure from the backtest."""
 
     @property
     @override
@@ -121,7 +121,7 @@ class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # The first update runs in the background, so that a slow server doesn't delay the start of Home Assistant.
+        # The first update is not awaited, so that a slow server doesn't delay the setup of the sensors.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override

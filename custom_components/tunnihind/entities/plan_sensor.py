@@ -1,4 +1,4 @@
-"""Sensors that show the times, the price, the cost and the saving of a plan's window, and the plan's status."""
+"""Sensors for a plan's status, and for values of the plan's window, such as its start, cost and expected saving."""
 
 from collections.abc import Callable
 from typing import Final, override
@@ -97,7 +97,7 @@ PLAN_STATUS: Final = ValueDescription[PlanStatus](
 
 
 class PlanStatusSensor(PlanSensorWithoutPrice[PlanStatus]):
-    """A sensor for the status of a plan."""
+    """A sensor for the status of a plan, available even if no price is known."""
 
     @property
     @override

@@ -49,7 +49,7 @@ class PriceDescription(ValueDescription[PricesNow]):
 
 
 class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
-    """A sensor for a price, or for a figure computed from prices, such as a day's average or the price level.
+    """A sensor for a price, or for a value computed from prices, such as a day's average or the price level.
 
     The attributes of some sensors contain lists of prices for dashboard cards and planning programs. Home Assistant's
     recorder doesn't store the lists of prices.
