@@ -31,7 +31,7 @@ class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan covers all
-    hours below or above a price limit, the calendar shows all known future windows of this plan.
+    hours below or above a price limit, the calendar also shows all known future windows of this plan.
     """
 
     @property

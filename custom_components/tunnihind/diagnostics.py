@@ -18,7 +18,7 @@ _REDACTED_FIELDS: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "at
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: TunnihindConfigEntry) -> dict[str, Any]:
-    """Return the data for a bug report about one entry."""
+    """Return the data for a bug report about one entry. The values of `_REDACTED_FIELDS` are hidden."""
     coordinator = entry.runtime_data
     prices = coordinator.prices
     return async_redact_data(

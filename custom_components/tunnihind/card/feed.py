@@ -1,4 +1,4 @@
-"""Sends each open card its contents: when the card opens, and after every change of the contents.
+"""Sends a card all its contents when the card opens, and the changed fields after every change.
 
 A card subscribes with the websocket command `tunnihind/card/subscribe`. With the command `tunnihind/card/past`, a card
 requests the prices of the days before today.
@@ -45,9 +45,9 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send a card its contents, now and after every change. Return a function that ends the subscription.
+    """Send a card its contents now, and the changed fields after every change.
 
-    `message` is the id of the card's request.
+    Return a function that ends the subscription. `message` is the id of the card's request.
     """
     streams = hass.data.setdefault(CARD_STREAMS, {})
     if entry.entry_id not in streams:
@@ -118,7 +118,7 @@ class _CardStream:
 
 
 class _CardSubscription:
-    """An open card. The card gets only the data that its user may read."""
+    """The subscription of one open card. The card gets only the data that the card's user may read."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
         self._hass = hass

@@ -1,4 +1,4 @@
-"""Serves the card's JavaScript files from Home Assistant's web server, and adds the card to every page."""
+"""Serves the card's JavaScript files from Home Assistant's web server, and adds the card to all frontend pages."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -36,7 +36,7 @@ class _CardFilesView(HomeAssistantView):
         self._paths = {path.name: path for path in paths}
 
     async def get(self, _request: web.Request, version: str, name: str) -> web.FileResponse:  # noqa: ARG002  any gets the newest
-        """Return a file."""
+        """Return the newest version of a file. If there is no such file, raise HTTPNotFound."""
         if name not in self._paths:
             raise web.HTTPNotFound
         return web.FileResponse(self._paths[name], headers=CACHE_HEADERS)

@@ -1,4 +1,4 @@
-"""Sensors for the prices at which the household buys and sells electricity."""
+"""Sensors for the prices at which the household buys and sells electricity, and for a price's level and rank."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
