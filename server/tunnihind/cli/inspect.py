@@ -33,6 +33,7 @@ class StoreStatus:
     """The state of a store, as `read_status` describes it. All instants are unix seconds UTC."""
 
     now: int
+    is_past: bool
     zone: Zone
     database: str
     database_bytes: int | None
@@ -65,6 +66,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return StoreStatus(
         now=now,
+        is_past=is_past,
         zone=market.zone,
         database=str(store.database),
         database_bytes=store.database.size(),
@@ -108,7 +110,8 @@ def status_lines(status: StoreStatus) -> Iterator[str]:
         yield f"history     {name}: {_back_fill_text(filled, status)}"
     for scores in status.weather:
         yield f"weather     {_weather_scores_text(scores)}"
-    yield f"pipeline    {_pipeline_text(status)}"
+    if not status.is_past:
+        yield f"pipeline    {_pipeline_text(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age_text(source.ok_ts, status.now)}{trouble}"

@@ -85,9 +85,11 @@ class JsonFormatter(logging.Formatter):
             line["traceback"] = self.formatException(record.exc_info)
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
-            longest = max(line, key=lambda name: len(str(line[name])))
+            longest = max(line, key=lambda name: len(json.dumps(line[name], ensure_ascii=False)))
+            kept = len(line[longest]) - (len(text) - LONGEST_LINE) - 1
+            # JSON writes a control character as six characters, so cutting the excess may leave too little or nothing.
+            kept = kept if kept > LONGEST_LINE // 20 else len(line[longest]) // 2
             # A traceback is cut at its start, because its last lines are the most useful ones.
-            kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = (
                 "…" + line[longest][-kept:] if longest == "traceback" else _shortened_text(line[longest], kept)
             )

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, Final, override
 
@@ -15,6 +15,8 @@ from tunnihind.market import ZONES, Zone
 from tunnihind.settings import ENVIRONMENT_PREFIX, Settings
 
 _DEFAULTS: Final = Settings()
+_FIRST_YEAR: Final = 2010
+_LAST_YEAR: Final = 2100
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -34,8 +36,10 @@ class InstantType(click.ParamType[int]):
         except ValueError:
             self.fail(f"{value!r} is not a valid time; write it like 2025-12-15T10:00:00Z", param, ctx)
         if instant.tzinfo is None:
-            self.fail(f"{value!r} has no time zone; for UTC write {value}Z", param, ctx)
-        return int(instant.astimezone(UTC).timestamp())
+            self.fail(f"{value!r} has no time zone; for UTC write {instant.isoformat()}Z", param, ctx)
+        if not _FIRST_YEAR <= instant.year <= _LAST_YEAR:
+            self.fail(f"{value!r} is not from the years {_FIRST_YEAR} to {_LAST_YEAR}", param, ctx)
+        return int(instant.timestamp())
 
 
 def option(
@@ -137,7 +141,7 @@ SOURCES: Final = (
     _setting_option("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting_option("weather", "Fetch weather for the forecast.", is_switch=True),
     _setting_option("contact", "Your e-mail address or URL, sent to the sources in the User-Agent."),
-    _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
+    _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(_FIRST_YEAR, _LAST_YEAR)),
 )
 
 ADDRESS: Final = (
@@ -208,8 +212,15 @@ def _take_settings(given: dict[str, Any]) -> Settings:
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}
     if token_file is not None:
-        chosen["entsoe_token"] = token_file.read_text().strip()
+        chosen["entsoe_token"] = _read_token(token_file)
     try:
         return Settings(**chosen)
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _read_token(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"--entsoe-token-file: {file} can't be read as a text file") from error

@@ -33,3 +33,11 @@ def test_no_line_is_longer_than_the_longest(formatter: logging.Formatter, messag
 def test_the_end_of_a_traceback_is_kept() -> None:
     assert json.loads(JsonFormatter().format(record("a" * 10_000, failed=True)))["traceback"].endswith("the end")
     assert TEXT.format(record("failed", failed=True)).endswith("the end")
+
+
+def test_a_line_of_the_access_log_is_cut_although_every_field_is_too_long() -> None:
+    noisy = record("\x00" * 10_000)
+    noisy.request_id = noisy.remote_address = noisy.first_request_line = "\x00" * 10_000
+    written = JsonFormatter().format(noisy)
+    assert len(written) <= LONGEST_LINE
+    assert all(json.loads(written)[name] for name in ("message", "request_id", "client", "request"))

@@ -44,3 +44,34 @@ def test_a_copy_takes_its_address_from_its_variable(
     result = run("copy")
     assert result.exit_code == 0, result.output
     assert copy.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "advised"), [("2025-12-15", "2025-12-15T00:00:00Z"), ("2025-12-15T10:00", "2025-12-15T10:00:00Z")]
+)
+def test_a_time_without_a_zone_is_refused_with_advice_that_works(run: Run, given: str, advised: str) -> None:
+    refused = run("status", "--as-of", given)
+    assert refused.exit_code == 2
+    assert f"for UTC write {advised}" in " ".join(refused.output.split())
+    assert run("status", "--as-of", advised).exit_code == 0
+
+
+@pytest.mark.parametrize("given", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"])
+def test_a_time_centuries_away_is_refused(run: Run, given: str) -> None:
+    refused = run("status", "--as-of", given)
+    assert refused.exit_code == 2
+    assert "2010 to 2100" in " ".join(refused.output.split())
+
+
+def test_a_token_file_that_is_no_text_is_refused_by_the_name_of_its_option(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(b"\xff\xfe")
+    refused = run("check", "--entsoe-token-file", str(file))
+    assert refused.exit_code == 2
+    assert "--entsoe-token-file" in refused.output
+    assert "can't be read as a text file" in " ".join(refused.output.split())
+
+
+def test_only_the_present_status_has_a_line_about_the_running_pipeline(run: Run) -> None:
+    assert "pipeline    not running" in run("status").stdout
+    assert "pipeline" not in run("status", "--as-of", "2025-12-15T10:00:00Z").stdout
