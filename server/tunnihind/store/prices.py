@@ -160,16 +160,16 @@ class PriceBook:
         """Delete a zone's price versions that come from `sources` and that the server first saw at `since_ts` or later.
 
         If `bounds` (start, end) is given, delete only prices whose periods begin in [start, end). Also delete the
-        zone's runs made at `since_ts` or later, all of the zone's forecasts of past days, and other zones' forecasts of
-        past days issued at `since_ts` or later. `at` is recorded as the instant of the change. Raises StoreError.
+        zone's runs made at `since_ts` or later, and all zones' forecasts of past days. `at` is recorded as the instant
+        of the change. Raises StoreError.
         """
         start_ts, end_ts = bounds or (FIRST_PERIOD_TS, PERIODS_END_TS)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
         with self._database.writing() as connection:
             connection.execute(delete(table).where(*given, table.c.ts.between(start_ts, end_ts - 1)))
             connection.execute(delete(runs).where(runs.c.zone == zone, runs.c.made_at >= since_ts))
-            delete_past_forecasts_since(connection, EARLIEST, zone)
-            delete_past_forecasts_since(connection, since_ts)
+            # A price may count as known long before `since_ts`, for the forecasts of any zone.
+            delete_past_forecasts_since(connection, EARLIEST)
             self._state.record_price_change(connection, at)
 
     def newest_ts(self, zone: Zone) -> int | None:

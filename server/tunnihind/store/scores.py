@@ -245,11 +245,10 @@ def _forecast(row: _ForecastRow) -> Next24Hours:
     return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
-def delete_past_forecasts_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete the forecasts of past days that were issued at `known_ts` or later.
+def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:
+    """Delete all zones' forecasts of past days that were issued at `known_ts` or later.
 
-    Each transaction that adds data known at `known_ts` must call this function without `zone`, because a forecast may
-    use data of other zones. If `zone` is given, only forecasts of this zone are deleted.
+    Each transaction that adds data known at `known_ts` must call this function, because a forecast may use data of
+    other zones.
     """
-    of_zone = [] if zone is None else [past_days.c.zone == zone]
-    connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))
+    connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts))

@@ -76,3 +76,11 @@ def test_prices_that_are_withdrawn_take_no_other_zones_runs_with_them(store: Sto
     store.prices.withdraw("ee", ["elering"], MADE, None, MADE)
     found = [store.runs.newest(SeriesKey(zone, HOUR_S)) for zone in ("ee", "lv")]
     assert [one and one.zone for one in found] == [None, "lv"]
+
+
+def test_prices_that_are_withdrawn_take_past_forecasts_of_all_zones_with_them(store: Store) -> None:
+    run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
+    forecast = Next24Hours(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
+    assert store.backtests.add("m", "lv", [forecast], data_change_count=past)
+    store.prices.withdraw("ee", ["elering"], MADE + 10 * HOUR_S, None, MADE + 10 * HOUR_S)
+    assert store.backtests.forecasts("m", SeriesKey("lv", HOUR_S)) == {}
