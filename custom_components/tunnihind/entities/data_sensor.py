@@ -121,8 +121,10 @@ class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # The first update is not awaited, so that a slow server doesn't delay the setup of the sensors.
-        self.async_schedule_update_ha_state(force_refresh=True)
+        # Home Assistant's start waits for ordinary tasks, and a slow server must not delay the start.
+        self.coordinator.config_entry.async_create_background_task(
+            self.hass, self.async_update_ha_state(force_refresh=True), f"{self.entity_id} first update"
+        )
 
     @override
     async def async_update(self) -> None:

@@ -1,5 +1,6 @@
 """Diagnostics, system health, and the windows in a calendar."""
 
+import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from pytest_homeassistant_custom_component.common import get_system_health_info
 
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.diagnostics import async_get_config_entry_diagnostics
+from custom_components.tunnihind.server.client import Client
 from tests.integration.household.test_entities import enable_all
 from tests.support.api.api_documents import ABOUT
 from tests.support.household import recording_proxy as paths
@@ -231,6 +233,23 @@ async def test_the_caught_saving_is_the_servers_score(
     assert (saving.state, saving.attributes["unit_of_measurement"]) == ("83.8", "%")
     told = ("days", "last_weeks_prices", "within_a_week", "boiler_euros_a_year", "boiler_euros_possible")
     assert [saving.attributes[name] for name in told] == [29, 71.1, 82.3, 152.6, 182.6]
+
+
+async def test_home_assistants_start_does_not_wait_for_the_saving(
+    hass: HomeAssistant, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = asyncio.Event()
+
+    async def plan_score(_: Client) -> None:
+        await answered.wait()
+
+    await enable_all(hass, home)
+    monkeypatch.setattr(Client, "plan_score", plan_score)
+    await hass.config_entries.async_reload(home.entry.entry_id)
+    async with asyncio.timeout(60):
+        await hass.async_block_till_done()
+    answered.set()
+    await home.settle()
 
 
 async def test_the_saving_is_asked_for_once_an_hour_and_outlives_a_failure(
