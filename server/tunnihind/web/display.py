@@ -63,7 +63,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
 
 
 def group_by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
-    """Group the periods by day, in their order. `days` maps the start of each period to its day."""
+    """Group the periods by day. Each day keeps the order of `periods`. `days` maps the start of a period to its day."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
         grouped.setdefault(days[ts], []).append(period)
@@ -72,7 +72,7 @@ def group_by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Da
 
 @dataclass(frozen=True, slots=True)
 class Vat:
-    """The reader's choice of VAT.
+    """The VAT in the shown prices, and the choices of VAT that the page offers.
 
     `rates` lists the VAT rates in the shown prices, each with the instant from which it applies. `choices` maps each
     possible choice to its VAT rate today.
@@ -96,8 +96,10 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
     """Return the VAT that the reader chose, or the default.
 
     For prices in cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the
-    default is no VAT. If `api_rate`, the API's VAT rate at `now`, is zero or equals the legal rate, the choice `none`
-    or `law` replaces the choice `api`.
+    default is no VAT.
+
+    `api_rate` is the API's VAT rate at `now` (unix seconds). If `api_rate` is zero, the choice `none` replaces the
+    choice `api`. If `api_rate` equals the legal rate, the choice `law` replaces the choice `api`.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -112,7 +114,7 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 _CENTS_PER_EURO: Final = 100
 _FAR_S: Final = 180 * DAY_S
-"""A date at least this many seconds away is written with its year."""
+"""`moment_text` writes the year of an instant that is at least this many seconds before or after `now`."""
 
 
 def _has_unsettled(periods: Iterable[PricedPeriod]) -> bool:
@@ -135,7 +137,7 @@ class Display:
 
     @property
     def time_zone(self) -> tzinfo:
-        """The reader's time zone."""
+        """The time zone of the page's days and times: UTC if the reader has chosen UTC, or else the price zone's."""
         return UTC if self.options.tz == "utc" else self.market.clock
 
     @property
@@ -184,7 +186,7 @@ class Display:
         )
 
     def shown_amount(self, eur_mwh: float, ts: int) -> float:
-        """Add fees and VAT to a market price, convert it to the reader's unit, and round it as the API does."""
+        """Add fees and VAT to a market price, convert the sum to the reader's unit, and round it as the API does."""
         rate = self.vat.rate_at(ts)
         eur_mwh += self.surcharge.amount_at(ts)
         if self.options.unit == "kwh":
@@ -264,7 +266,7 @@ class Display:
         return f"{self.time_of_day(ts)}–{self.time_of_day(ts + self.step_s)}"
 
     def moment_text(self, ts: float, now: float) -> str:
-        """Write the day and the time of an instant. If `now` is half a year or more away, add the year."""
+        """Write the day and the time of an instant. At 180 days or more from `now`, the year replaces the weekday."""
         day = self.local_day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.time_of_day(ts))

@@ -25,8 +25,8 @@ bottom has as much."""
 _LABELLED_TIMES: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""If the present is within this fraction of the plot's width from a side, the word "now" isn't centred, because it
-might cross the edge."""
+"""If the present is less than this fraction of the plot's width from a side, the word "now" isn't centred on the
+present, because the word might cross this side."""
 _MARGIN_S: Final = 2 * HOUR_S
 """The chart ends this many seconds after the last period, so that readers see the end of the period."""
 _NOW_STEP_S: Final = 900
@@ -35,7 +35,7 @@ _NOW_STEP_S: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label of an axis, and its position in percent of the axis's length."""
+    """A label of an axis. `at` is the distance from the plot's left or upper side, in percent of the axis's length."""
 
     at: float
     label: str
@@ -43,7 +43,10 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class RangeLabel:
-    """The name of a day or a month, with its position and width in percent of the plot's width."""
+    """The name of a day or a month.
+
+    `at` is the left edge and `width` the width of the label's space, in percent of the plot's width.
+    """
 
     at: float
     width: float
@@ -66,8 +69,8 @@ class ColourPaths:
 class Drawing:
     """The paths and labels of the chart. `start` and `end` are the chart's bounds in unix seconds.
 
-    `nights` lists the position and the width of each span that is marked as night. `now` and `zero` are the positions
-    of the present and of the price zero.
+    `nights` lists the left edge and the width of each span with the network's night rate. `now` is the x coordinate of
+    the present. `zero` is the y coordinate of the price zero.
     """
 
     start: int
@@ -105,7 +108,7 @@ class _Frame:
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole number.
 
-        Exact coordinates would make the page longer, and would differ by less than a pixel.
+        Rounding moves a line by less than a pixel, and makes the page shorter.
         """
         return round(_PLOT_SIZE * (self.high - amount) / (self.high - self.low))
 
@@ -180,7 +183,7 @@ def _colour_paths(
 
 
 def _night_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """Yield the position and the width of each span whose prices contain the network's night rate."""
+    """Yield the left edge and the width of each span whose prices contain the network's night rate."""
     for is_night, periods in groupby(shown, key=lambda period: display.surcharge.is_night_rate_at(period.ts)):
         instants = [period.ts for period in periods]
         if is_night:

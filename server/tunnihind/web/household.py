@@ -21,8 +21,8 @@ from tunnihind.web.tariff import (
 class HouseholdPrice:
     """The parts of the household price in the present period, and remarks on the rates.
 
-    `parts` lists the name of each part and its amount in the reader's unit, without fees of zero. Apart from rounding,
-    the amounts add up to `total`.
+    `parts` lists the name of each part and its amount in the reader's unit. Fees and VAT of zero are left out. Apart
+    from rounding, the amounts add up to `total`.
     """
 
     when: str
@@ -34,9 +34,11 @@ class HouseholdPrice:
 def household_price(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> HouseholdPrice | None:
-    """Return the parts of a household's present price, and remarks on the rates as of `now` (unix seconds).
+    """Return the parts of a household's present price, and remarks on the rates.
 
-    If `current` is None, return only the remarks. If `tariff` is None, return None.
+    The remarks name the price list, the rates that are disputed at `now` (unix seconds), and the rates that are unknown
+    on a day of `shown`. A household's own rates get no remarks. If `current` is None, return only the remarks. If
+    `tariff` is None, return None.
     """
     if tariff is None:
         return None

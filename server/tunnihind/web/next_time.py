@@ -10,8 +10,9 @@ from tunnihind.web.display import Display, PricedPeriod
 _LENGTH_S: Final = 3 * HOUR_S
 """The page's finder of cheap times (`static/finder.js`) has the same default length."""
 _MIN_SAVING_EUR_MWH: Final = 10.0
+"""Waiting is worthwhile only if it saves at least this amount plus VAT."""
 _MIN_SAVING_SHARE: Final = 0.1
-"""Waiting is worthwhile only if it saves at least 1 c/kWh plus VAT, and at least a tenth of the present price."""
+"""Waiting is worthwhile only if it saves at least this fraction of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
@@ -19,8 +20,8 @@ _MORNING_H: Final = 6
 def cheapest_time_sentence(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
     """Name the cheapest three consecutive hours of the next 24 hours, and compare their price with the present price.
 
-    `current_ts` is the start of the present period in unix seconds. If the present price is unknown, make no
-    comparison. If no three consecutive hours have known prices, return an empty string.
+    `current_ts` is the start of the present period in unix seconds. If `periods` lacks the present period, make no
+    comparison. If `periods` has no three consecutive hours among the 24, return an empty string.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]
@@ -47,7 +48,10 @@ def cheapest_time_sentence(periods: Mapping[int, PricedPeriod], current_ts: int,
 
 
 def _day_word(start: int, now: int, display: Display) -> str:
-    """Write an instant's day as a word for use within a sentence: "today", "tomorrow" or "tonight"."""
+    """Write an instant's day as a word for use within a sentence: "today", "tomorrow" or "tonight".
+
+    From 21:00 today to 06:00 tomorrow, the word is "tonight".
+    """
     day, today, hour = display.local_day(start), display.local_day(now), int(display.time_of_day(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
     if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):
@@ -56,7 +60,10 @@ def _day_word(start: int, now: int, display: Display) -> str:
 
 
 def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether it is worth waiting for the cheapest price. Both prices are in the reader's unit."""
+    """Write whether it is worth waiting for the cheapest price.
+
+    `cheapest` and `now` are prices in the reader's unit.
+    """
     worth = display.shown_amount(_MIN_SAVING_EUR_MWH, ts) - display.shown_amount(0.0, ts)
     if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
         return display.texts("now.same" if cheapest <= now else "now.dearer")

@@ -32,9 +32,9 @@ The server requests weather about every six hours, and other data more often.
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The last usable answer of a source, and the failure of the newest request.
+    """The time of a source's last usable answer, and the failure of the newest request.
 
-    `answered_ts` is the time of the source's last usable answer (unix seconds). If the newest request has failed,
+    `answered_ts` is in unix seconds. Before the first usable answer, it is None. If the newest request has failed,
     `fault` is the kind of failure. If the newest request has failed with an HTTP error, `status` is the HTTP status.
 
     The error's text is not public, because the text may name the operator's machines.
@@ -133,7 +133,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A source's name, and a text about its last answer or its fault."""
+    """A source's name, and a text about its last usable answer and about its fault, if it has one."""
 
     name: str
     state: str
@@ -150,7 +150,7 @@ class NoPricesNotice:
 
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
-    """For each source, return a line about its last answer or its fault. `now` is in unix seconds."""
+    """Return a line for each source. `now` is in unix seconds."""
     return tuple(_source_line(source, now, display) for source in sources)
 
 

@@ -12,7 +12,7 @@ from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package
 
 type Language = Literal["en", "et", "ru"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
-"""The pages' languages. The default comes first."""
+"""The pages' languages. If the browser accepts none of these languages, the first is the default."""
 type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]
@@ -30,7 +30,10 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The possible values of each parameter except the rates. The default comes first. An empty value means no choice."""
+"""The possible values of each parameter except the rates. An empty value means no choice.
+
+The default comes first, but the default language is the one that the browser prefers.
+"""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -81,7 +84,7 @@ class PageOptions:
 
     @property
     def has_packages(self) -> bool:
-        """True if households in this zone choose a network package instead of entering rates."""
+        """True if households in this zone choose a network package instead of entering network fees."""
         return self.zone == PACKAGE_ZONE
 
     @property
@@ -108,7 +111,10 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the options from the query string of a zone's page. Ignore parameters that only other zones use."""
+        """Read the options from the query string of a zone's page. Ignore parameters that only other zones use.
+
+        If the query string names no language, choose the language by `accept_language`, an Accept-Language value.
+        """
         choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
         rates = {name: _normalised_rate(query.get(name, "")) for name in _rate_parameters(zone)}

@@ -2,8 +2,8 @@
 
 Highlights are cheap and expensive hours, and days with unusual prices. Each `amount` is a price in the reader's unit.
 The usual price is the mean of the published prices of the two weeks before today. Cheap hours cost far less than the
-day's mean price, and also less than the usual price. Expensive hours cost far more than the day's mean price, and also
-more than the usual price.
+day's mean price. Expensive hours cost far more than the day's mean price. If the usual price is known, cheap hours also
+cost less than the usual price, and expensive hours more.
 
 The following figures come from pages made at 09:00 UTC on 365 days of 2025, with the legal VAT in all prices: 22% until
 June, and then 24%.
@@ -51,33 +51,44 @@ _NOTABLE: Final = 0.3
 """The smallest relative difference that the page points out. The difference must also reach `_NOTABLE_EUR_MWH`.
 
 Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, at
-least one hour must differ by more than this, and each other hour by more than half of this.
+least one hour must differ by more than both minimums, and each other hour by more than half of each.
 """
 _MUCH_CHEAPER: Final = 0.6
+"""A price is much below the usual price if the difference is at least this fraction of the sum of the usual price and
+`_NOTABLE_EUR_MWH`."""
 _MUCH_MORE_EXPENSIVE: Final = 1.0
-"""A price is much below the usual price if the difference is at least `_MUCH_CHEAPER` times the sum of the usual price
-and `_NOTABLE_EUR_MWH`. A price is much above the usual price if the difference is at least `_MUCH_MORE_EXPENSIVE` times
-this sum."""
+"""A price is much above the usual price if the difference is at least this multiple of the sum of the usual price and
+`_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
 """If published prices before today cover fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
-"""A day is compared with the usual price only if at least this many of its hours are known, and none is past."""
+"""A day is compared with the usual price only if at least this many of its hours have a price or a forecast, and none
+of these hours is past."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast price below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh plus VAT, counts as close to zero."""
+"""If any remaining price of a day is a forecast, the day's prices below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh
+plus VAT, count as close to zero."""
 _BEYOND_USUAL: Final = 0.5
-"""In a span of cheap hours, one hour must be below the usual price by more than this fraction of `_NOTABLE_EUR_MWH`.
+"""In a span of cheap hours, at least one hour must be below the usual price by more than this fraction of
+`_NOTABLE_EUR_MWH`.
 
-In a span of expensive hours, one hour must be above the usual price by more than the same amount.
+In a span of expensive hours, at least one hour must be above the usual price by more than the same amount.
 """
 _MAX_SPANS: Final = 2
 _SHORTEST_LOW_S: Final = 2 * HOUR_S
 """The page names no shorter span of low prices, because a single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
-_CALM_M_S: Final = 5.0
-"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their full power. At 5 m/s, they give 20%.
+"""The page names wind as the reason for low prices only if the mean wind speed of the day's remaining hours is at
+least this value.
 
-The figures come from 169 days from January to June 2025. The wind speeds are forecasts for ten Lithuanian towns. The
-wind power is ENTSO-E's forecast for the three Baltic states.
+At this wind speed, Baltic wind farms give 77% of their full power. This figure comes from 169 days from January to June
+2025. The wind speeds are forecasts for ten Lithuanian towns. The wind power is ENTSO-E's forecast for the three Baltic
+states.
+"""
+_CALM_M_S: Final = 5.0
+"""The page names calm as the reason for high prices only if the mean wind speed of the day's remaining hours is at most
+this value.
+
+At this wind speed, Baltic wind farms give 20% of their full power, according to the same forecasts.
 """
 _SUNNY_W_M2: Final = 400.0
 """The page names the sun as the reason for low prices only if the radiation reaches this value in an hour with these
@@ -105,7 +116,8 @@ class HourSpan(NamedTuple):
 class DayOutlook:
     """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    Each tuple holds at most two spans. A price that isn't published yet counts with the forecast's median.
+    Each tuple holds at most two spans. Except in `possibly_expensive`, a price that isn't published yet counts with the
+    forecast's median.
 
     `usual` compares the day's mean price with the usual price. If the difference is small or can't be judged, `usual`
     is None. `cheap` and `expensive` are filled only for today and tomorrow. If all remaining prices of the day are
@@ -292,7 +304,7 @@ def outlook_sentences(
 ) -> tuple[str, ...]:
     """Write the highlights in the reader's language. `days` must be the mapping that was given to `day_outlooks`."""
     writer = _SentenceWriter(days, now, display)
-    # Consecutive days with equal highlights share a sentence, unless the sentence names times of day.
+    # Adjacent outlooks with equal highlights share a sentence, unless the sentence names times of day.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(writer.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 

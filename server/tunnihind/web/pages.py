@@ -34,8 +34,9 @@ from tunnihind.web.tariff import NETWORK_RATES
 from tunnihind.web.texts import texts_in
 
 MAX_QUEUED_PAGES: Final = 200
-"""At most this many different pages wait to be made. Making a page takes 15 to 40 ms, so no page waits over 8 s.
+"""At most this many different dashboards of one zone wait to be made.
 
+Making a page takes 15 to 40 ms. So while browsers request the dashboards of only one zone, no page waits over 8 s.
 This limit is needed because an open page's script waits at most ten seconds for a new page.
 """
 
@@ -94,7 +95,7 @@ class Site:
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
-        """Return the settings and the paths for the pages of one zone."""
+        """Make the site of one zone from the settings of the whole server."""
         to_root = "../" if server.path_of(zone) else ""
         # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {
@@ -137,7 +138,8 @@ def page_handler(page: PageMaker, zone: Zone) -> Handler:
 def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
     """Return a middleware that answers a browser's request for an unknown path with a page.
 
-    If the request's Accept field doesn't name HTML, the answer is a problem document (RFC 9457).
+    If the request's Accept field doesn't name HTML, the middleware raises HTTPNotFound again. `api/server.py` then
+    answers with a problem document (RFC 9457).
     """
 
     @web.middleware
@@ -203,7 +205,7 @@ def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data:
 
 
 def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMaker:
-    """Return a function that makes the page of the API reference, once for each set of options and coding."""
+    """Return a function that makes the page of the API reference, once for each coding and set of `_shared_options`."""
     settings = site.settings
     newest_since, rate = settings.api_vat_rates[-1]
 

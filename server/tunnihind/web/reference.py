@@ -28,7 +28,10 @@ _UNIT_OF_TEXT: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""The page shows the unit of the first of these texts that a field's description contains."""
+"""Maps a text in a field's description to the unit that the page shows for this field.
+
+If a description contains several of these texts, the first in this mapping counts.
+"""
 
 type Translate = Callable[[str], str]
 
@@ -73,7 +76,7 @@ def unit_named_in(description: str) -> str:
 
 
 def indented_json(example: object) -> str:
-    """Return an example as indented JSON."""
+    """Return an example as JSON, indented by two spaces."""
     return msgspec.json.format(msgspec.json.encode(example), indent=2).decode()
 
 

@@ -1,4 +1,4 @@
-"""Converts the colour scale to the reader's unit, and finds the colours of prices."""
+"""Adds fees and VAT to the colour scale, converts the scale to the reader's unit, and finds the colours of prices."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,5 @@
-// Keeps the reader's choices in the page's address, so that a link shares the view. Also writes the server's address
-// into code to copy, and reads the data that the server gives to the scripts.
+// Keeps the reader's choices in the page's address, so that a link shares the view, and some of them in the browser's
+// storage. Also writes the server's address into code to copy, and reads the data that the server gives to the scripts.
 
 /** @param {string} name @param {string} fallback */
 export function choiceOr(name, fallback = "") {
@@ -35,7 +35,10 @@ export function setChoicesUndoably(changes, remembered) {
   history.pushState({ names: remembered }, "", addressWith(changes));
 }
 
-/** After Back or Forward to an address that `takeStep` wrote, restores its remembered choices, and reloads the page. */
+/**
+ * After Back or Forward to an address that `setChoicesUndoably` wrote, stores the remembered choices of this address in
+ * the browser again, and reloads the page.
+ */
 export function restoreOnBack() {
   addEventListener("popstate", ({ state }) => {
     if (!state?.names) return;
@@ -65,8 +68,8 @@ export function choiceOfLink(link) {
 }
 
 /**
- * If the server has no public address, writes the address by which the browser reached it into code to copy. If other
- * networks can't reach this address, also shows a warning.
+ * If the server has no public address, writes the address by which the browser reached the server into code to copy. If
+ * other networks can't reach this address, also shows a warning.
  * @param {Document} page
  * @param {string | null} unnamed the address to replace; null if the server has a public address
  */

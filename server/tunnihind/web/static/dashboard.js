@@ -5,8 +5,9 @@ import { Finder } from "./finder.js";
 import { data, drawChart, poller, scene, startView } from "./view.js";
 
 /**
- * When the reader changes a fee and all fees of the form are valid, remembers them and writes them into the address.
- * @param {() => void} onChange called after each change
+ * When the reader changes or submits the household form with valid values, remembers these values and writes them into
+ * the address.
+ * @param {() => void} onChange called after the values have been written
  */
 function watchHouseholdForm(onChange) {
   // A fresh page replaces the form, so the listener belongs to the document.

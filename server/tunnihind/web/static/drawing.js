@@ -11,7 +11,7 @@ const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
 const USUAL_FONT_PX = 16;
-/** Times to avoid are hatched, so that they differ from the found times not only by colour. */
+/** The most expensive times are hatched, so that they differ from the cheapest times not only by colour. */
 const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M3 0V6"/></pattern>`;
 
 /** @typedef {import("./chart.js").Period} Period @typedef {import("./chart.js").Span} Span */
@@ -32,7 +32,10 @@ export function priceAxis(least, most) {
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 
-/** Draws published prices as steps, the forecast as a line in its band, and nights and the finder's results behind. */
+/**
+ * Draws published prices as steps, and the forecast as a line in its band. Nights and the finder's results are behind
+ * the prices.
+ */
 export class PageDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
