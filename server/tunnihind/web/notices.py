@@ -34,7 +34,7 @@ The server requests weather about every six hours, and other data more often.
 class SourceState:
     """The time of a source's last usable answer, and the failure of the newest request.
 
-    `answered_ts` is in unix seconds. Before the first usable answer, it is None. If the newest request has failed,
+    `answered_ts` is in unix seconds, or None before the first usable answer. If the newest request has failed,
     `fault` is the kind of failure. If the newest request has failed with an HTTP error, `status` is the HTTP status.
 
     The error's text is not public, because the text may name the operator's machines.
