@@ -1,6 +1,6 @@
 """The protocols of point models. A point model forecasts one price for each hour.
 
-The forecaster works with any model that implements `LearningModel` and `Fit`. Prices are on the asinh scale of
+The forecaster works with any `LearningModel` whose method `fit` returns a `Fit`. Prices are on the asinh scale of
 `known_days.price_state`. Arrays of prices have shape (n, 24) for n days.
 """
 
@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import InputRows
 from tunnihind.forecast.known import Floats
 
 ENOUGH_PRICE_DAYS: Final = 120
-"""With fewer days of prices, the mean of the last weeks is mixed into a point model's forecast, or replaces it."""
+"""With fewer days of prices, a point model's forecast is averaged with that of `LastWeeksMean`, or replaced by it."""
 
 
 @runtime_checkable
@@ -21,14 +21,13 @@ class Fit(Protocol):
     def predict(self, lead: int, rows: InputRows) -> Floats:
         """Return the forecasts of the n days in `rows` and other numbers of the model's choice, shape (k, n, 24).
 
-        The first of the k arrays holds the forecasts. When the prices are known, `LearningModel.learn` gets all k
-        arrays.
+        The first of the k arrays holds the forecasts. In a replay, `LearningModel.learn` gets all k arrays.
         """
 
 
 @runtime_checkable
 class LearningModel(Protocol):
-    """A model that learns one day after another.
+    """A model that learns from past days in chronological order.
 
     The model must be a dataclass that `replay.learnt` can convert. A model that was stored and restored must make the
     same forecasts as before.
@@ -40,9 +39,9 @@ class LearningModel(Protocol):
     def learn(self, lead: int, rows: InputRows, price: Floats, predicted: Floats) -> None:
         """Learn from consecutive days, oldest day first.
 
-        `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
-        returned for these days. If a day was not forecast, its values in `predicted` are NaN. If no day was forecast,
-        `predicted` has shape (1, n, 24).
+        `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` (k, n, 24) holds the numbers that
+        `Fit.predict` returned for these days. If a day was not forecast, its values in `predicted` are NaN. If no day
+        was forecast, `predicted` has shape (1, n, 24).
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
@@ -57,7 +56,7 @@ class LearningModel(Protocol):
 
 
 class PointModelFactory(Protocol):
-    """Creates a model that has not learnt from any day yet."""
+    """Creates point models. The class of a `LearningModel` is such a factory."""
 
     def __call__(self) -> LearningModel:
-        """Return a new model."""
+        """Return a model that has not learnt from any day yet."""

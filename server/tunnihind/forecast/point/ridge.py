@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with columns of next-day drivers.
+"""The half-life of a day's weight in the moments, for leads with columns of next-day drivers.
 
 It is longer than `HALF_LIFE_DAYS`, because at these leads the relation between the columns and the price changes more
 slowly.
@@ -31,7 +31,7 @@ _Z_CLIP: Final = 3.0
 _FLAT: Final = 1e-4
 """A column with a standard deviation below this number counts as constant."""
 _ROBUST: Final = 0.3
-"""Above about this error, on the asinh scale, weighted squared errors grow linearly instead of quadratically."""
+"""If an error is well above this number, on the asinh scale, its weighted square grows in proportion to the error."""
 _UNSEEN_ERROR: Final = 0.5
 
 
@@ -41,8 +41,8 @@ class EnsembleMember:
 
     The ridge regression predicts the price minus `offset` times the clock hour's mean price of the last seven days, on
     the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the coefficients of
-    the shared columns (see `Moments.solve`) are shrunk toward `chain` times the previous lead's coefficients. All other
-    coefficients are shrunk toward 0.
+    the columns that the lead shares with the previous lead (the first `shared` columns in `Moments.solve`) are shrunk
+    toward `chain` times the previous lead's coefficients. All other coefficients are shrunk toward 0.
     """
 
     offset: float
@@ -67,7 +67,10 @@ def robust_weight(error: Floats) -> Floats:
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a (24, 24) matrix that smooths hourly values with Gaussian weights. Each row sums to 1."""
+    """Return a (24, 24) matrix that smooths values over the clock hours with Gaussian weights. Each row sums to 1.
+
+    `width_hours` is the standard deviation of the Gaussian.
+    """
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -102,11 +105,11 @@ class RidgeFit:
 
 @dataclass(slots=True)
 class Moments:
-    """The weighted sums from which one lead's coefficients are computed.
+    """The weighted sums, smoothed over the clock hours, from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and the number that an `EnsembleMember` predicts. Column 0 is the constant
-    1, and the p input columns follow.
+    weighted sums of the products of a column and the target of an `EnsembleMember`: the price minus `offset` times the
+    clock hour's mean price. Column 0 is the constant 1, and the p input columns follow.
     """
 
     gram: Floats
@@ -124,7 +127,8 @@ class Moments:
         """Add consecutive days to the moments, oldest day first.
 
         `x` (n, 24, p) and `week_mean` (n, 24) are as in `RidgeFit.predict`. `y` (n, 24) holds the prices on the asinh
-        scale. `weight` (n, 24) holds the weight of each hour. Hours with an unknown price (NaN) are skipped.
+        scale. `weight` (n, 24) holds each hour's weight before it fades with age. Hours with an unknown price (NaN)
+        are skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)

@@ -29,14 +29,15 @@ _FEW_DAYS: Final = 60
 This share shrinks to 0 at `ENOUGH_PRICE_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The weight of the kernel regression, by lead. The ridge regressions have the rest."""
+"""The weight of the kernel regression, by lead. The mean of the ridge regressions has 1 minus this weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
     """The fitted ridge regressions and the fitted kernel regression of one lead.
 
-    If no thorough fit has been made yet, or if the last one had too few days with all prices, `kernel` is None.
+    If no thorough fit has been made yet, or if the last thorough fit had too few days with all prices, `kernel` is
+    None.
     """
 
     ridge: RidgeFit
@@ -51,9 +52,10 @@ class RidgesAndKernelFit:
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: InputRows) -> Floats:
-        """Return the combined forecast, and the mean forecast of the ridge regressions, shape (2, n, 24).
+        """Return the model's forecast, and the mean forecast of the ridge regressions alone, shape (2, n, 24).
 
-        The forecast of each regression is clipped to the bounds in `rows`.
+        The forecast of each regression is clipped to the bounds in `rows`. If few days have been learnt, the model's
+        forecast contains a share of the column `WEEK_MEAN`.
         """
         models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
         members = models.ridge.predict(_ridge_columns(rows, lead), week)
@@ -71,7 +73,8 @@ class RidgesAndKernelFit:
 class _Block:
     """Consecutive days to which a kernel regression can be fitted.
 
-    For n days, `rows` has shape (n, inputs), `price` (n, 24), and `error` and `has_next_day` (n,).
+    `rows` (n, inputs) holds the `kernel_inputs` of n days. `price` (n, 24) holds the prices. `error` (n,) holds the
+    root mean square of each day's forecast errors. `has_next_day` (n,) holds `InputRows.has_next_day_drivers`.
     """
 
     rows: Floats32
@@ -113,9 +116,10 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_row_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the position of the first row to fit: the first row for which `has_next_day` is true.
+        """Return the position of the first row to which the kernel regression is fitted.
 
-        If the lead has no columns of next-day drivers, if there is no such row, or if too few rows follow it, return 0.
+        If the lead has columns of next-day drivers, and if more than 2 * `MIN_KERNEL_DAYS` rows follow the first row
+        for which `has_next_day` is true, return the position of that row. Otherwise, return 0.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
@@ -168,7 +172,8 @@ class RidgesAndKernel:
 def _ridge_columns(rows: InputRows, lead: int) -> Floats:
     """Return the columns that the ridge regressions use.
 
-    From lead 2 on, the columns of the neighbours' prices are left out, because they do not improve the forecast.
+    From lead 2 on, the columns of the neighbours' prices are left out, because these columns do not improve the
+    forecast of the ridge regressions.
     """
     if lead == 1:
         return rows.x
