@@ -19,7 +19,7 @@ MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 """The middles of the quarters, in hours from the middle of the hour."""
 
 LEARNT_DAYS: Final = 250
-"""The forecasts of quarters and the scenarios are learnt from about this many past days."""
+"""The forecasts of quarters and the ranks of the price paths are learnt from up to about this many past days."""
 _RECENT_DAYS: Final = 70
 """`recent_distance` uses at most this many days, because older days would weigh less than 1% of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
@@ -37,8 +37,8 @@ _MIN_SCALE_EUR_MWH: Final = 20.0
 def shape_scale(hours: Floats) -> Floats:
     """Return the unit of each hour's slope and distances, in EUR/MWh: the square root of price² + 20².
 
-    The unit grows with the size of the price, because price differences within an hour are roughly proportional
-    to it.
+    The unit grows with the size of the price, because price differences within an hour are roughly proportional to the
+    price.
     """
     unit: Floats = np.hypot(hours, _MIN_SCALE_EUR_MWH)
     return unit
@@ -49,10 +49,11 @@ class KnownQuarters:
     """Prices and shapes of past hours, by delivery day and clock hour.
 
     The arrays begin with the delivery day `first`. `hour` (days, 24) holds the prices of the hours, in EUR/MWh. `slope`
-    (days, 24) holds the slope within each hour. `distance` (4, days, 24) holds the absolute distance of each quarter
-    from the hour's price. Slopes and distances are in units of `shape_scale`. If the price of a quarter is unknown, all
-    values of its hour are NaN. On a 23-hour day, the values of the missing clock hour are NaN. On a 25-hour day, each
-    value of the repeated clock hour is the mean of its known values.
+    (days, 24) holds the slope of the line that fits each hour's four prices best. `distance` (4, days, 24) holds the
+    absolute distance of each quarter from the hour's price. Slopes and distances are in units of `shape_scale`. If the
+    price of a quarter is unknown, all values of its hour are NaN. On a 23-hour day, the values of the missing clock
+    hour are NaN. On a 25-hour day, each value of the repeated clock hour is the mean of the known values of its two
+    hours.
     """
 
     first: date
@@ -83,7 +84,7 @@ class KnownQuarters:
         return cls(first, grid.arrange(hour), grid.arrange(slope), grid.arrange(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope over the days up to each day, shape (days, 24).
+        """For each day, return the mean slope of each clock hour over the days up to that day, shape (days, 24).
 
         The slopes are in units of `shape_scale`. Recent days have more weight. If few recent days are known, the mean
         is close to 0.

@@ -1,7 +1,7 @@
 """Makes a run of quarters from a run of hours.
 
-On each side of the median, a quarter's interval combines the width of the hour's interval with the recent distance of
-quarters from the hour's price, as if the two were independent errors.
+On each side of the median, the width of a quarter's interval combines the width of the hour's interval on that side
+with the recent distance of quarters from the hour's price, as if the two were independent errors.
 """
 
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ def quarters_of(
     """Return a run of quarters with the same issue, start and end as the run of hours `hourly`.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices, and `known` the shapes of past hours. `issued` holds the past forecasts from which the prediction of slopes
-    is learnt. Raises ValueError if `hours` holds no known price.
+    prices, `known` the shapes of past hours, and `issued` past forecasts. The coefficients of the slope's predictors
+    are learnt from `known` and `issued`. Raises ValueError if `hours` holds no known price.
     """
     newest = hours.newest_day
     if newest is None:
@@ -97,7 +97,7 @@ class _DayInputs:
 def _inputs_of(
     days: list[date], known: KnownQuarters, issued: ReplayedForecasts, newest: date, market: Market
 ) -> list[_DayInputs]:
-    """Return the inputs of each day. No input contains a price of the day itself."""
+    """Return the inputs of each day. No input depends on a price of the day itself or of a later day."""
     learnt = SlopeRegression.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
@@ -109,7 +109,7 @@ def _inputs_of(
 
 
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: PriceLimits) -> Floats:
-    """Return p10, p50 and p90 of the quarters, shape (3, hours, 4).
+    """Return p10, p50 and p90 of the quarters in EUR/MWh, shape (3, hours, 4).
 
     If the p50 of a quarter would be outside the price limits, all deviations of its hour are reduced in proportion.
     """

@@ -1,8 +1,9 @@
-"""Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
+"""Computes three predictors of the price's slope within an hour, and learns their coefficients.
 
-The coefficients of the slope's predictors are learnt by ridge regression from past days: from their quarter-hour prices
-and their replayed forecasts. The ridge regression keeps the coefficients near `PRIOR_COEFFICIENTS`, which fitted the
-prices well at the end of 2025. Slopes are price changes per hour, in units of `shape_scale`.
+The predictors come from neighbouring hours, recent slopes and the sun. The coefficients are learnt by ridge regression
+from the quarter-hour prices of past days and the replayed forecasts of these days. The ridge regression keeps the
+coefficients near `PRIOR_COEFFICIENTS`, which fitted the prices well at the end of 2025. Slopes are price changes per
+hour, in units of `shape_scale`.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 The penalty of each coefficient is proportional to the square of this number, so all three are shrunk equally.
 """
 _PRIOR_HOURS: Final = 3000.0
-"""The prior weighs as much as this many hours of weight 1, about four months."""
+"""The prior weighs as much as this many hours of weight 1, or about four months of such hours."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
 """A new hour with this `shape_scale` has weight 1.
@@ -77,8 +78,9 @@ class ReplayedForecasts:
 class SlopeRegression:
     """The sums from which the regression computes the coefficients of the slope's predictors.
 
-    The arrays begin with the day `first`. `moments` (days, 3, 3) holds each day's weighted sum of the products of two
-    predictors. `with_slope` (days, 3) holds each day's weighted sum of the products of a predictor and the slope.
+    The arrays begin with the day `first`, and each sum runs over the hours and leads of one day. `moments` (days, 3, 3)
+    holds the weighted sums of the products of two predictors. `with_slope` (days, 3) holds the weighted sums of the
+    products of a predictor and the slope.
     """
 
     first: date
@@ -87,7 +89,7 @@ class SlopeRegression:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: ReplayedForecasts, market: Market) -> Self:
-        """Compute each day's sums from the slopes within its hours and the forecasts issued for it."""
+        """Compute each day's sums from the slopes in `known`, the forecasts in `issued` and the sun's elevation."""
         days = len(known.slope)
         before, after, unit = _forecast_changes(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -127,8 +129,8 @@ def slope_predictors(line: Floats, unit: Floats, recent: Floats, rise: Floats) -
 def sun_sine_rise(starts: Instants, market: Market) -> Floats:
     """Return the rise of the sine of the sun's elevation in each hour, shape (hours,).
 
-    The rise is half the change from one hour before the middle of the hour to one hour after it. While the sun is below
-    the horizon, the sine of its elevation counts as 0.
+    The rise is half the change from one hour before the hour's middle to one hour after the middle. While the sun is
+    below the horizon, the sine of its elevation counts as 0.
     """
     middles = starts + HOUR_S // 2
     before, after = (np.maximum(sine_of_sun_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
@@ -147,9 +149,10 @@ def fill_unknown_changes(before: Floats, after: Floats) -> tuple[Floats, Floats]
 
 
 def _forecast_changes(issued: ReplayedForecasts, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and each forecast's `shape_scale`.
+    """For each hour, return the forecast changes of the price from the hour before and to the hour after, and the unit.
 
-    All results are in EUR/MWh and have shape (7, days, 24).
+    The unit is the `shape_scale` of the forecast price. All results are in EUR/MWh and have shape (7, days, 24).
+    `fill_unknown_changes` replaces unknown changes.
     """
     around = issued.p50_from(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
