@@ -1,4 +1,4 @@
-"""Forecasts each past day with a point model, and then trains the model on that day.
+"""Forecasts past days with a point model, and then trains the model on these days.
 
 All replayed forecasts issued between two refits of the model use the same fit. For a new forecast, a copy of the model
 learns the days since the last refit and is fitted anew. So a forecast does not depend on earlier forecasts or restarts.
@@ -41,9 +41,9 @@ class DatedFit:
 class _LeadRecord:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
-    `issued` (days, 24) holds the level-corrected forecasts in EUR/MWh. `shift` (days,) holds the level corrections (see
-    `replay.level`) on the asinh scale. Copies of a learner share `issued` and `shift`. A copy writes only rows that its
-    original has not written.
+    `issued` (days, 24) holds the level-corrected forecasts in EUR/MWh. `shift` (days + 7,) holds the level corrections
+    (see `replay.level`) on the asinh scale. Copies of a learner share `issued` and `shift`. A copy writes only rows
+    that its original has not written.
     """
 
     level: LevelTracker
@@ -105,7 +105,8 @@ class Learner:
     def learn(self, blocks: RowBlocks, through: int) -> None:
         """Forecast the days after the last learnt day up to row `through`, and then learn from them.
 
-        Each day is forecast with the newest fit that was available when the forecast was issued.
+        Each day is forecast with the newest fit that was available when the forecast was issued. If no fit was
+        available, the day is learnt without a forecast.
         """
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
@@ -120,7 +121,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Replayed forecasts issued until the next refit use the new fit."""
+        """Fit the model to all learnt days. Replayed forecasts issued until the next refit use this fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
@@ -144,7 +145,7 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _block_forecasts(self, rows: InputRows, block: DayRows, lead: int) -> Floats:
-        """Return the forecasts of a block of days, in the shape (k, n, 24) of `Fit.predict`.
+        """Return the forecasts of a block of days without level corrections, in the shape (k, n, 24) of `Fit.predict`.
 
         If no fit was available for a day, the values of the day are NaN.
         """

@@ -54,7 +54,8 @@ class LearntData:
     def restore[Model](self, model: type[Model], implementations: Implementations) -> Model:
         """Restore a dataclass of the type `model`.
 
-        Raises ValueError if the document or the arrays don't fit the type.
+        Raises ValueError if the document doesn't fit the type, or if an array is missing or has another dtype. The
+        shapes of arrays are not checked.
         """
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type
@@ -85,7 +86,7 @@ class LearntKeeper(Protocol):
     """
 
     def find(self, name: str) -> LearntData | None:
-        """Return the data kept under `name`. If there are none, or if they are damaged, return None."""
+        """Return the data kept under `name`. If there are none, or if they are unreadable or damaged, return None."""
 
     def keep(self, name: str, learnt: LearntData) -> None:
         """Keep `learnt` under `name`. If `learnt` can't be stored, no error is raised."""

@@ -38,9 +38,10 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the mean error of one more day, on the asinh scale. If the error is unknown, `error` must be NaN.
+        """Add one more day, and return the level correction of the day `lead` days after that day.
 
-        Return the level correction, on the asinh scale, for the day `lead` days later. At leads 1 and 2, return 0.
+        `error` is the mean error of the added day's forecast without its level correction. If the error is unknown,
+        `error` must be NaN. The error and the level correction are on the asinh scale. At leads 1 and 2, return 0.
         """
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)

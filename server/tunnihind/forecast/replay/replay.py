@@ -22,7 +22,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 _REPLAY_DAYS: Final = 896
-"""The replay for an era begins this many days before the era.
+"""The replay for an era begins this many days before the era, unless the known prices begin later.
 
 Earlier days would count little: after 896 days, 1.6% of a day's weight is left with a half-life of 150 days, and 8.3%
 with one of 250 days (see `point.ridge`).
@@ -39,9 +39,12 @@ are computed come later.
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
-"""The number of days between two thorough refits (see `LearningModel.fit`)."""
+"""The number of days between two thorough refits (see `LearningModel.fit`).
+
+More than `_FINE_DAYS` days before the era, no refit is thorough.
+"""
 _KEPT_REFITS: Final = 2
-"""The number of kept learners, each as it was after one of the last refits.
+"""The number of kept learners of a replayed model, each as it was after one of the last refits.
 
 Replays of later days continue from the newest learner. The forecasts of settled days may need the older learner.
 """
@@ -63,7 +66,7 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day of a replay up to the day `newest`, unless the known prices begin later."""
+    """Return the first day of a replay up to the day `newest`. If the known prices begin later, so does the replay."""
     return era_start(newest) - timedelta(days=_REPLAY_DAYS)
 
 
@@ -83,7 +86,10 @@ class ReplayResult:
     shift: Floats
 
     def of_first_leads(self, leads: int) -> ReplayResult:
-        """Return the results of the first `leads` leads only. They do not depend on the other leads."""
+        """Return this result with only the first `leads` leads. `fit` keeps all leads.
+
+        The values of a lead do not depend on later leads.
+        """
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
@@ -95,7 +101,7 @@ class Replayer:
     """
 
     def __init__(self, model: PointModelFactory, keeper: LearntKeeper | None) -> None:
-        """Prepare to replay `model`. A `keeper` keeps the replays for other processes."""
+        """Prepare to replay the point models that `model` creates. A `keeper` keeps the replays for other processes."""
         self._model = model
         self._learners = _PartCache(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _PartCache(ReplayResult, model, keeper, most=_KEPT_REPLAYED)
@@ -103,7 +109,7 @@ class Replayer:
     def replay_up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> ReplayResult:
         """Replay the given leads up to row `through`, and return the result.
 
-        The era begins at row `era_row`.
+        The era begins at row `era_row`. `leads` must hold consecutive leads and begin with lead 1.
         """
         names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _sufficient_leads(leads)]
         replayed = self._replayed.find_first(names)
@@ -167,8 +173,8 @@ class _CacheKey:
 class _PartCache[Part]:
     """Keeps objects of type `part` (`Learner` or `ReplayResult`) under their names.
 
-    For each replayed model, the `most` objects that were used last stay in memory. Objects that are not in memory are
-    loaded from the `keeper`.
+    At most `_KEPT_MODELS` replayed models of one era stay in memory, with at most `most` objects of each model. The
+    models and objects that were used last are kept. Objects that are not in memory are loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModelFactory, keeper: LearntKeeper | None, *, most: int) -> None:
