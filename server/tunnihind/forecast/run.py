@@ -1,4 +1,4 @@
-"""A forecast run, and the protocols of forecasters."""
+"""Forecast runs, their scenarios, and the protocols of forecasters."""
 
 import json
 from collections.abc import Mapping
@@ -85,7 +85,7 @@ class Run:
     def goes_with(self, hours: Run) -> bool:
         """Return whether this run and the run of hours `hours` have the same issue, zone, start, end and hourly p50.
 
-        The hourly p50 may differ by rounding.
+        The hourly p50 of this run is the mean p50 of its periods in an hour, and may differ by rounding.
         """
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
@@ -151,8 +151,9 @@ def _aged_inputs(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 class Scenarios:
     """Equally likely price paths for the hours of a run, in EUR/MWh without VAT.
 
-    `eur_mwh` has shape (20, hours) and is rounded to 2 decimals. The first hour begins at `start_ts`. The 10th, 50th
-    and 90th percentiles of each hour's 20 prices equal the run's p10, p50 and p90 within 0.01 EUR/MWh.
+    `eur_mwh` has shape (20, hours) and is rounded to 2 decimals. The first hour begins at `start_ts`, and `made_at` is
+    the issue, both in unix seconds UTC. The 10th, 50th and 90th percentiles of each hour's 20 prices equal the run's
+    p10, p50 and p90 within 0.01 EUR/MWh.
     """
 
     made_at: int
@@ -194,7 +195,7 @@ class Forecaster(Protocol):
         """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
+        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
 
         The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
         price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days,
@@ -210,7 +211,7 @@ class FullForecaster(Forecaster, Protocol):
 
         `hourly` must be the run that `forecast` made from the same `known`. The mean of the p50 of an hour's four
         quarters equals the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day.
-        Raises ValueError if `hourly.made_at` differs from `known.as_of`, or if no price is known.
+        Raises ValueError if `hourly.made_at` differs from `known.as_of`, or if no price of the market's zone is known.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
@@ -232,7 +233,10 @@ class Runs(NamedTuple):
 
     @classmethod
     def made_by(cls, forecaster: FullForecaster, known: Known) -> Self | None:
-        """Make all runs and scenarios from the known data. If `forecaster.forecast` returns None, return None."""
+        """Make a run of hours, a run of quarters and scenarios from the known data.
+
+        If `forecaster.forecast` returns None, return None.
+        """
         hours = forecaster.forecast(known)
         if hours is None:
             return None

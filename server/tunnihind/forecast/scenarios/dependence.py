@@ -22,7 +22,8 @@ type Ranks = NDArray[np.intp]
 _APART_DAYS: Final = 7
 """The smallest number of days between the issues of two chosen forecasts, if enough forecasts are known.
 
-It is 7, because forecasts issued one week apart are issued on the same weekday and have hardly any errors in common.
+It is 7, because forecasts issued one week apart are issued on the same weekday and have hardly any target days in
+common.
 """
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
@@ -40,9 +41,9 @@ def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ra
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
     `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
-    The error of a past forecast for day n is its error n days after the newest day known at its issue, at lead n. If n
-    is less than 1, the forecast of lead 1 is used, and if n is more than 7, the forecast of lead 7. A past forecast is
-    used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
+    The errors of a past forecast for day n are those of lead n, n days after the newest day known at the forecast's
+    issue. If n is less than 1, the forecast of lead 1 is used, and if n is more than 7, the forecast of lead 7. A past
+    forecast is used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -88,9 +89,10 @@ def _errors(issued: ReplayedForecasts, hours: PriceSeries) -> Floats:
 def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 past forecasts, and return their numbers, newest first.
 
-    `whole` holds the number of each past forecast whose errors are all known, in ascending order. The forecasts are
-    numbered by day. The chosen forecasts are at least 7 days apart. If there are too few forecasts for that, the
-    smallest distance is as large as possible. If `whole` holds fewer than 20 numbers, return None.
+    `whole` holds the number of each past forecast whose errors are all known, in ascending order. The numbers of two
+    forecasts differ by the days between their issues. If there are enough forecasts, the chosen ones are at least 7
+    days apart. Otherwise, the smallest number of days between two of them is as large as possible. If `whole` holds
+    fewer than 20 numbers, return None.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -19,7 +19,10 @@ from tunnihind.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
-"""The lowest price of this many days before a run limits each hour's lowest value (see `scenario_values`)."""
+"""The lowest price of this many days before a run's first delivery day limits the lowest value of each hour.
+
+`scenario_values` applies the limit.
+"""
 
 
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: ReplayedForecasts, limits: PriceLimits) -> Scenarios:
@@ -44,6 +47,9 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: ReplayedForecasts, lim
 
 
 def _lowest_price_before(day: date, hours: PriceSeries) -> float:
-    """Return the lowest known price of the 90 days before a day. If no price is known, return minus infinity."""
+    """Return the lowest known price, in EUR/MWh, of the 90 days before a day.
+
+    If no price of these days is known, return minus infinity.
+    """
     before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
     return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf

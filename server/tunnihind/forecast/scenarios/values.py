@@ -11,11 +11,11 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import PriceLimits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""The distances of the lowest and the highest value from p50, on the asinh scale.
+"""The distances of the lowest and the highest value from p50, on the asinh scale, before `scenario_values` limits them.
 
-The units are the distances of p10 and p90 from p50. With these numbers, the values below p10 and above p90 are
-on average as far from p50 as the actual prices there were in the served model's forecasts from September 2024 to
-December 2025.
+The units are the distances of p10 and p90 from p50. The numbers fit the served model's forecasts from September 2024 to
+December 2025: on average, the values below p10 and above p90 are as far from p50 as the actual prices below p10 and
+above p90 were.
 """
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
@@ -47,8 +47,8 @@ def scenario_values(run: Run, lowest: float, limits: PriceLimits) -> Floats:
 def _signed_distances() -> Floats:
     """Return signed distances from p50 on the asinh scale for 20 values, shape (20,).
 
-    `scenario_values` replaces six of the values by percentiles and their neighbours. The unit is the distance from p10
-    to p50 for values below p50, and the distance from p50 to p90 for values above p50.
+    `scenario_values` replaces six of the values: by p10, p10 - 0.01, p90, p90 + 0.01, and twice by p50. The unit is the
+    distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above p50.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
