@@ -72,7 +72,7 @@ class BacktestResult:
 
     @classmethod
     def of(cls, forecasts: BacktestForecasts, truth: PriceSeries) -> Self:
-        """Add the actual prices and the baseline from `truth`, which has the same step as the forecasts."""
+        """Look up the actual prices and the baseline in `truth`, which must have the same step as the forecasts."""
         targets = forecasts.target_ts
         return cls(forecasts, truth.prices_at(targets), truth.prices_at(targets - WEEK_S), truth.step_s)
 
@@ -88,14 +88,14 @@ class BacktestResult:
         )
 
     def scores_by_lead(self) -> dict[int, Scores]:
-        """Score the forecasts of each lead."""
+        """Map each lead to its scores. If no period of a lead can be scored, the lead's `n` is 0."""
         leads = self.forecasts.lead_days
         return {int(lead): self.scores(leads == lead) for lead in np.unique(leads)}
 
 
 @dataclass(frozen=True, slots=True)
 class BacktestScore:
-    """The walk-forward accuracy of the served model.
+    """The accuracy of the served model in a walk-forward backtest.
 
     `mae` and `baseline_mae` are in EUR/MWh. Each forecast is scored only on the `horizon_h` hours after the newest hour
     that was settled at the issue.
@@ -120,10 +120,10 @@ def backtest(
 ) -> BacktestResult:
     """Forecast the delivery days from `first` to `last`, with one issue a day at `issue_at` UTC.
 
-    Return the forecasts and the actual prices. `forecaster` must make runs of the step `step_s` (see
-    `SingleStepForecaster`). The first issue is `horizon_days` days before `first`. A run issued on delivery day D is
-    used for the hours of D+1 to D+`horizon_days` whose price was unknown at the issue. If the prices of D+1 were known
-    at the issue, the longest lead is `horizon_days` - 1. Hours that a run does not cover are left out.
+    `forecaster` must make runs of the step `step_s` (see `SingleStepForecaster`). The first issue is `horizon_days`
+    days before `first`. A run issued on delivery day D is used for the hours of D+1 to D+`horizon_days` whose price was
+    unknown at the issue. If the prices of D+1 were known at the issue, the longest lead is `horizon_days` - 1. Hours
+    that a run does not cover are left out.
     """
     zone = forecaster.market.zone
 
@@ -140,7 +140,7 @@ def backtest(
 
 @dataclass(frozen=True, slots=True)
 class Next24Hours:
-    """A forecast of the 24 hours after the newest settled hour.
+    """The part of a run for the 24 hours after the newest hour that was settled at the issue.
 
     The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
     `start_ts`. Hours that the run does not cover are left out. If no hour is left, or if no run could be made, the
@@ -170,7 +170,7 @@ class Next24Hours:
         return cls(issued_ts, issued_ts, np.empty(0), np.empty(0), np.empty(0), step_s)
 
     def as_run(self, zone: Zone) -> Run:
-        """Return this forecast as a run of `zone`."""
+        """Return this forecast as a run of `zone` with the tier `backtest` and without inputs."""
         return Run(self.issued_ts, _BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
@@ -179,7 +179,7 @@ class Next24Hours:
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
-    """Return the issue instants of the forecasts that are scored at `as_of`, oldest first.
+    """Return the issue instants of the forecasts of past days that are scored at `as_of`, oldest first.
 
     The instants are at `ISSUE_AT` on each of the 90 days before the newest settled day. Instants after `as_of` are left
     out. If no price is settled, return an empty list.

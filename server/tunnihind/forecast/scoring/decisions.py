@@ -1,10 +1,10 @@
 """Computes how much plans save if a forecast chooses their hours.
 
-A plan runs in the periods of a day or a week that are cheapest in a forecast. If a forecast has equal prices, the plan
-runs in the earlier periods. The saving of a plan is the mean actual price of the day or week less that of the plan's
-periods. The ideal saving is the saving of a plan made from the actual prices. The share of several plans is the sum of
-their savings divided by the sum of their ideal savings. So days with small ideal savings have little weight. Prices and
-savings are in EUR/MWh without VAT.
+A plan runs in the periods of a day or a week that are cheapest in a forecast. Among periods with equal prices in the
+forecast, the earliest are chosen. The saving of a plan is the mean actual price of the day or week less that of the
+plan's periods. The ideal saving is the saving of a plan made from the actual prices. The share of several plans is the
+sum of their savings divided by the sum of their ideal savings. So a day or week with a small ideal saving has little
+weight in the share. Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +47,8 @@ class PricesWithForecasts(NamedTuple):
 class Savings(NamedTuple):
     """The savings of four plans of the same length within the same day or week, in EUR/MWh.
 
-    Each field is named after the forecast from which the plan was made. `ideal` is the saving of the plan made from the
-    actual prices.
+    `forecast`, `baseline` and `seven_day_mean` are the savings of the plans made from the fields `p50`, `baseline` and
+    `seven_day_mean` of `PricesWithForecasts`. `ideal` is the saving of the plan made from the actual prices.
     """
 
     forecast: float
@@ -125,7 +125,7 @@ class PlanScores:
 
     @property
     def seven_day_mean_share(self) -> float:
-        """Like `share`, but for plans made from the mean of the last seven days."""
+        """Like `share`, but for plans made from the naive forecasts of the module `naive`."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -145,7 +145,7 @@ class DecisionScores:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue day.
 
     `by_days_ahead[ahead][hours]` scores plans of `hours` hours on the delivery day `ahead` days after the issue day. In
-    a backtest, `ahead` is the lead.
+    a backtest, `ahead` is the lead instead.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -153,7 +153,7 @@ class DecisionScores:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Compute the scores of plans from the plans' savings.
+        """Average the savings of plans within a day for each `ahead` and length, and of plans within a week.
 
         `days[ahead]` lists results of `day_savings`, and `weeks` holds results of `week_savings`.
         """

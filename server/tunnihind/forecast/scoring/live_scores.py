@@ -1,8 +1,8 @@
 """Scores runs as they were issued.
 
 On each issue day, only the last run before gate closure is scored, because a household would plan with this run. The
-run is scored on the delivery days 1 to 7 days after the issue day. Each of these delivery days has its own `DayScores`.
-The scores of several days are combined from `DayScores`.
+run is scored on the delivery days 1 to 7 days after the issue day. A `DayScores` holds the scores of one of these days.
+`WindowScores` combines the `DayScores` of several days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,10 +41,11 @@ class DayScores:
 
     The forecast was issued before gate closure on `issued_on`, `days_ahead` days before the delivery day. `scores`
     covers the periods for which the price and the price one week earlier are known. `seven_day_mean_mae` is the MAE of
-    the naive forecast `seven_day_mean_until` over these periods, in EUR/MWh. If this forecast is unknown for all of
-    them, `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of plans within the day. If
-    a price or a forecast is unknown, `plans` is empty. If `days_ahead` is 7 and all prices and forecasts of the seven
-    days are known, `week` holds the savings of plans within these days. Otherwise, `week` is None.
+    `seven_day_mean_until` in EUR/MWh, over those of the scored periods for which this mean is known. If the mean is
+    unknown for all scored periods, `seven_day_mean_mae` is NaN. `plans` maps a plan's length in hours to the savings of
+    plans within the delivery day. If a price or a forecast of the delivery day is unknown, `plans` is empty. If
+    `days_ahead` is 7 and all prices and forecasts of the seven days after `issued_on` are known, `week` holds the
+    savings of plans within the seven days. Otherwise, `week` is None.
     """
 
     issued_on: date
@@ -94,7 +95,10 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """The scores of one month. `month` has the form 2025-01. `scores.days` counts only delivery days with scores."""
+    """The scores of the delivery days of one month.
+
+    `month` has the form 2025-01. `scores.days` counts only delivery days with scores.
+    """
 
     month: str
     scores: WindowScores
@@ -104,8 +108,8 @@ class MonthScores:
 class ScoresByMonth:
     """The monthly scores of the issued runs and of the backtest.
 
-    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of the present model's
-    forecasts of past days, one day ahead.
+    `issued` holds the scores of the runs that the server issued. `backtest` holds the scores of forecasts that the
+    present model has made for past days. Each of these forecasts is for the day after its issue day.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -128,7 +132,7 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score the last run before gate closure of each issue day.
+    """For each issue day, score the last run before gate closure.
 
     The result is sorted by issue day, and then by days ahead. If no period of a delivery day can be scored, or if the
     run does not cover the whole day, the day is left out. The runs and `truth` must have the same step.

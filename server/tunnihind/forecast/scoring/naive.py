@@ -17,7 +17,7 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """Return `seven_day_mean_until` for the seven delivery days up to the newest settled day.
+    """Return the means of `seven_day_mean_until` for the seven days up to the zone's newest settled day.
 
     If no price of the zone is known, all means are NaN.
     """
@@ -31,7 +31,7 @@ def seven_day_mean_until(prices: PriceSeries, last: date, targets: Instants) -> 
     """For each instant in `targets`, return the mean price of its clock hour over the seven delivery days up to `last`.
 
     The means are in EUR/MWh and have the shape of `targets`. If `prices` has a step of 900 s, each mean covers only the
-    same quarter of the clock hour. Unknown prices are left out. If no price is known for a mean, the mean is NaN.
+    instant's quarter of the clock hour. Unknown prices are left out. If no price is known for a mean, the mean is NaN.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

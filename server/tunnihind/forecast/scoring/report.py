@@ -21,8 +21,8 @@ type RowMask = NDArray[np.bool_]
 class NaiveComparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If this forecast is unknown for all scored periods,
-    `benchmark_mae` is NaN.
+    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If no period has both a known price and a known naive
+    forecast, `benchmark_mae` is NaN.
     """
 
     benchmark_mae: float
@@ -58,7 +58,7 @@ class BacktestReport:
 
     @classmethod
     def of(cls, result: BacktestResult, market: Market) -> Self:
-        """Compute all scores of a market's backtest."""
+        """Compute the report. `market` must be the market whose prices were forecast."""
         leads = {lead: scores for lead, scores in result.scores_by_lead().items() if scores.n > 0}
         return cls(
             leads=leads,

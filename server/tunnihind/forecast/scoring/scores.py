@@ -26,7 +26,10 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return the part of the baseline's error that the forecast saves. If `baseline_mae` is 0 or NaN, return NaN."""
+    """Return the part of the baseline's error that the forecast avoids: 1 - `mae` / `baseline_mae`.
+
+    If `baseline_mae` is 0 or NaN, return NaN.
+    """
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -58,9 +61,9 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 class Scores:
     """Scores of p10, p50 and p90 over `n` hours or quarters. If `n` is 0, all scores are NaN.
 
-    `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss of the three
-    percentiles. `winkler80`, `coverage80` and the mean `width` are scores of the interval from p10 to p90. `below10`
-    and `above90` are the shares of actual prices below and above the interval.
+    `mae` is the MAE of p50. `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss
+    of the three percentiles. `winkler80`, `coverage80` and the mean `width` are scores of the interval from p10 to p90.
+    `below10` and `above90` are the shares of actual prices below and above the interval.
     """
 
     n: int

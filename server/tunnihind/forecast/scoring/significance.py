@@ -2,9 +2,9 @@
 
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
 multivariate form. Ziel & Weron (2018, Energy Economics 70, 396) proposed this form for day-ahead prices, and Lago et
-al. (2021, Applied Energy 293, 116983) use it. The test uses the mean loss of each day, because the hours of a day are
-priced in one auction and have correlated errors. Errors also persist from day to day, so the variance of the mean is
-estimated as in Newey & West 1987 (Econometrica 55(3)).
+al. (2021, Applied Energy 293, 116983) use it. The test compares the two forecasts' mean losses of each day, because the
+hours of a day are priced in one auction and have correlated errors. Errors also persist from day to day, so the
+variance of the mean daily difference is estimated as in Newey & West 1987 (Econometrica 55(3)).
 """
 
 import math
@@ -29,7 +29,7 @@ class DieboldMariano:
 
     `t` is the test statistic. `t` is negative if the forecast's losses are smaller than the benchmark's on average. `p`
     is the two-sided p-value from the normal distribution. If there are fewer than `ENOUGH_TEST_DAYS` days, or if the
-    losses of forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
+    mean losses of forecast and benchmark differ by the same amount on every day, `t` and `p` are NaN.
     """
 
     days: int

@@ -1,8 +1,9 @@
 """Scores wind and temperature forecasts by days ahead.
 
-The store has no measurements of the weather, so earlier forecasts of an hour are compared with its newest forecast. The
-earlier forecasts are those known at the usual issue time of price forecasts, 1 to 7 days before the delivery day. An
-hour's newest forecast is used only if it was issued no earlier than 12 hours before the start of the delivery day.
+The store has no measurements of the weather, so earlier forecasts of an hour are compared with the hour's newest
+forecast. The earlier forecasts are the newest ones known at the `issue_instant` of each of the 7 days before the
+delivery day. An hour's newest forecast is used only if it was issued no earlier than 12 hours before the start of the
+delivery day.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,13 +21,13 @@ from tunnihind.weather_points import SCORED_VARIABLES, Drives, WeatherVariable, 
 
 SCORED_DAYS: Final = 30
 _MIN_DAYS: Final = 7
-"""A correlation needs at least this many days. With fewer days, a correlation is unreliable."""
+"""A `LeadAgreement` needs at least this many days. With fewer days, its correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
 """An hour's newest forecast is not used if it was issued more than this many seconds before the start of the delivery
 day."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""A forecast is not scored if it is older than this many seconds at the usual issue time of price forecasts. Older
-forecasts show an outage of the source, not its accuracy."""
+"""The newest forecast known at an `issue_instant` is not scored if it was issued more than this many seconds earlier.
+Older forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 """`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
@@ -50,8 +51,8 @@ class LeadAgreement:
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
         """Compare earlier weather forecasts with the newest forecasts of the same hours. Both have shape (hours,).
 
-        Unknown forecasts are NaN. If there are too few hours with both forecasts, or if one of the two has the same
-        value in all these hours, return None.
+        Unknown forecasts are NaN. If `days` would be less than `_MIN_DAYS`, or if one of the two has the same value in
+        all hours for which both are known, return None.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
@@ -78,8 +79,8 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the weather forecasts for the last `SCORED_DAYS` delivery days before today. `now` is in unix seconds.
 
-    The forecasts of a variable are averaged over the scored places that `archive` contains. Variables that can't be
-    scored are left out.
+    The forecasts of a variable are averaged over those of its covariates in `scored_names` that `archive` contains.
+    Variables that can't be scored are left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]
