@@ -60,8 +60,8 @@ class Market:
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
     """All other zones, in the order that the model needs. The last zone lies across the Gulf of Finland, so its price
-    differs from this zone's price if the cables are full. The first of the remaining zones has the most similar prices.
-    """
+    differs from this zone's price if the cables are full. Among the zones before the last, the first has the prices
+    that are most similar to this zone's."""
     clock: ZoneInfo
     """The time zone of the clocks in this price zone."""
     latitude: float
@@ -71,8 +71,8 @@ class Market:
     vat_rates: tuple[tuple[date, float], ...]
     """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
-    """The two local times between which the next day's prices normally appear. Prices are late if they are missing at
-    the second time."""
+    """The two local times between which the prices of the next delivery day normally appear. The prices are late if
+    they are missing at the second time."""
     currency: Literal["EUR"] = "EUR"
     limits: PriceLimits = HARMONISED_LIMITS
     """The price limits of the market coupling, or the operator's own limits."""
@@ -94,7 +94,7 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates by instant. A new rate applies from local midnight.
+        """The legal VAT rates. Each rate applies from the local midnight at which its first day begins.
 
         The oldest rate also applies before its first day.
         """
@@ -103,7 +103,7 @@ class Market:
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
 
     def with_limits(self, limits: PriceLimits) -> Market:
-        """Return this market with other price limits."""
+        """Return a copy of this market with `limits` as its price limits."""
         return replace(self, limits=limits)
 
     def local_time(self, ts: float) -> datetime:
@@ -123,7 +123,7 @@ class Market:
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_in_publication_watch(self, now: float) -> bool:
-        """Return whether the local time at `now` is within `publication_watch`."""
+        """Return whether the local time at `now` is in `publication_watch`, whose second time is excluded."""
         first, last = self.publication_watch
         return first <= self.local_time(now).time() < last
 
