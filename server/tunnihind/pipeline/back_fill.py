@@ -26,8 +26,8 @@ FORECAST_WANTED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when the back-fill last made new price forecasts due."""
 
 _YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds, because after a longer stop of the
-server, ordinary requests for prices can't close the gap."""
+"""A year that was filled before its end is filled again after this many seconds, because if the server was stopped for
+longer than this, ordinary requests for prices can't close the gap."""
 
 _MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
@@ -81,7 +81,7 @@ class BackFillProgress:
 
 
 def progress_by_source(state: StateBook) -> dict[str, BackFillProgress]:
-    """Return the back-fill's progress for each source whose history is filled day by day. Raises StoreError."""
+    """Map the names of sources whose history is filled day by day to their recorded progress. Raises StoreError."""
     found: dict[str, BackFillProgress] | None = state.read(_PROGRESS_KEY, dict[str, BackFillProgress])
     return found or {}
 
@@ -125,13 +125,16 @@ def filled_parts(state: StateBook, key: str) -> dict[str, int]:
 
 
 def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Map a source's unavailable days to (instant when last found unavailable, number of times found unavailable)."""
+    """Map each day that was ever found unavailable at a source to (instant of the last time, number of times).
+
+    Days that were filled later are included.
+    """
     found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
-    """Record that a source could not provide the data of a day at the instant `at`. Raises StoreError."""
+    """Record that at the instant `at`, a source could not provide the data of a day. Raises StoreError."""
     known = _unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
     state.write(_unavailable_days_key(source), {**known, str(day): (at, times + 1)})
@@ -174,7 +177,10 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _may_be_requested(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether a day may be requested now. `asked` is the day's entry in `_unavailable_days`, if it has one."""
+    """Return whether `_MAX_ASKS` and the pauses (see `_ASKED_AGAIN_S`) allow a request for a day at `now`.
+
+    `asked` is the day's entry in `_unavailable_days`, if the day has one.
+    """
     if asked is None:
         return True
     at, times = asked
@@ -182,7 +188,7 @@ def _may_be_requested(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the years whose prices are to be fetched. Raises StoreError.
+    """Return the years from `first_year` on whose prices are to be fetched. Raises StoreError.
 
     The newest year comes first, because forecasts need the newest prices most.
     """
@@ -213,7 +219,7 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
 
 
 def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, and mark their part of the history as not filled. Raises StoreError.
+    """Delete damaged prices and covariates, and mark their years, months or days as not filled. Raises StoreError.
 
     All other damaged rows stay in the database and are only logged, because no source can provide their data again.
     """
@@ -224,7 +230,8 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
         if source.back_fill.by == "month":
             _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:
-            # The day of a row with a damaged `run_ts` is unknown. All days would be marked as not filled for this row.
+            # Rows with a damaged `run_ts` are left out. Their days are unknown, so otherwise all days would be marked
+            # as not filled.
             dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
             _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
     store.log_damaged()

@@ -13,8 +13,8 @@ from tunnihind.store.store import Store
 _SPARE_S: Final = 14 * DAY_S
 """The history is read from this many seconds before the first day that the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive is used even if it begins up to this many seconds too early, so that all forecasts of past days can
-use one archive."""
+"""A kept archive is used even if it begins up to this many seconds before the needed history, so that all forecasts of
+past days can use one archive."""
 
 
 def needed_history_start(forecaster: Forecaster, as_of: int) -> int:

@@ -1,8 +1,8 @@
 """Stores in files what a model has learnt, so that a new process does not need to replay the past.
 
-Each file contains what a model has learnt from one version of the history. The file's name is a digest that depends on
-the history, the model, the machine's architecture and the version of Python. If two servers write a file with the same
-name, both write the same bytes. Any file may be deleted at any time.
+Each file contains a `Learner` or a `ReplayResult` for one version of the history, or a `Season`. The file's name is a
+digest of the content's name, the model's identity, the machine's architecture, the version of Python and `_FORMAT`. If
+two servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
 """
 
 import errno
@@ -31,7 +31,8 @@ MAX_FILES: Final = 12
 """A folder keeps at most this many files. The least recently used files are deleted first. A zone's model uses about
 ten: two `Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
 BYTES_LEFT_FREE: Final = 64 * 1024 * 1024
-"""This many bytes of the disk are left free for the database, because its data can't be made again."""
+"""A file is written only if at least this many bytes of the disk are free. The database needs the space, because its
+data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"

@@ -39,7 +39,7 @@ _SLICE_S: Final = 1.0
 """After this many seconds, a call of `forecast_past_days` begins no further forecast, so that the server can store the
 finished forecasts."""
 _RECENT_S: Final = 2 * DAY_S
-"""A past day is recent if its forecast is issued less than this many seconds ago."""
+"""A past day is recent if the issue of its forecast is less than this many seconds before `as_of`."""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older past days."""
 
@@ -63,7 +63,7 @@ class Modeller(Protocol):
         """
 
     async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
+        """For each step, score the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
 
     async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
@@ -138,7 +138,7 @@ days have been made."""
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = _SLICE_S
 ) -> PastForecasts:
-    """Make some of the forecasts of past days that the scores at `as_of` need, oldest days first. Raises StoreError.
+    """Make some of the missing forecasts of past days that the scores at `as_of` need, oldest first. Raises StoreError.
 
     If `recent` is true, make only forecasts whose issue is less than two days before `as_of`. If `recent` is false,
     make only older forecasts. If such forecasts are missing, make at least one of them, and begin no further forecast
@@ -223,7 +223,7 @@ def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveSco
 
 
 class ProcessModeller:
-    """Makes forecast runs and scores in separate processes, at most one at a time.
+    """Makes forecast runs and scores in separate processes, of which at most one runs at a time.
 
     A process ends soon after its work, so that it takes no memory between two hourly runs.
     """
@@ -264,7 +264,7 @@ class ProcessModeller:
         return older
 
     async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
+        """For each step, score the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
         return await self._call_in_process(partial(backtest_scores, market=market, model=model_identity(market)), as_of)
 
     async def live_scores(self, market: Market, as_of: int) -> LiveScores:
