@@ -21,7 +21,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_time_unit, rounded_market_price
 
 FIRST_MONTH: Final = "2021-01"
-"""The first served month."""
+"""Requests for an earlier month get 404."""
 
 MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 
@@ -29,12 +29,12 @@ _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 type ReadPrices = Callable[[int, int], PriceHistory]
-"""Takes the start and the end of a time span. Returns the prices of the periods that begin within the span. Raises
-StoreError."""
+"""Takes the start and the end of a month in unix seconds. Returns the zone's prices of the periods that begin in the
+month. Raises StoreError."""
 
 type AreConfirmed = Callable[[int, int], bool]
-"""Takes the start and the end of a time span. Returns false if the span has unconfirmed prices that a second source can
-still confirm. Raises StoreError."""
+"""Takes the start and the end of a month in unix seconds. Returns false if the month has unconfirmed prices that a
+second source can still confirm. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,11 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, may_cache_for_ever: bool
     ) -> None:
-        """In a demo or a rehearsal, `may_cache_for_ever` must be false, so that clients cache no month for ever."""
+        """Make a reader for a market.
+
+        In a demo or a rehearsal, `may_cache_for_ever` must be false, because the same address may have other prices
+        later.
+        """
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -77,11 +81,11 @@ class MonthReader:
         self._may_cache_for_ever = may_cache_for_ever
 
     def parse_month(self, text: str) -> Month:
-        """Parse the requested month. Raises ParameterError, NotServed."""
+        """Parse a month as `Month.parse` does, by the clock's time. Raises ParameterError, NotServed."""
         return Month.parse(text, self._market, int(self._clock.now()))
 
     def read_answer(self, month: Month, resolution: str, coding: Coding) -> Representation:
-        """Return the answer with a month's prices. Raises StoreError."""
+        """Return the answer with a month's prices. `resolution` is a key of `RESOLUTIONS`. Raises StoreError."""
         now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
         answer = _history_response(prices, self._market, month, resolution)

@@ -25,11 +25,11 @@ _API_FIELDS: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""Additional header fields of the API's answers and of pages. Redirects, the pages' files and the 404 page lack
-these fields."""
+"""Additional header fields of the API's answers, and of all pages except the 404 page. Redirects and the pages' files
+lack these fields."""
 
 DENY_ALL_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of the API's answers and of SVG pictures."""
+"""The Content-Security-Policy of SVG pictures, and of the API's answers with content."""
 
 
 def headers(
@@ -39,7 +39,10 @@ def headers(
     content_security_policy: str | None = DENY_ALL_CSP,
     with_api_fields: bool = True,
 ) -> CIMultiDict[str]:
-    """Return the header fields of an answer. For an answer without content, `content_type` is None."""
+    """Return the header fields of an answer.
+
+    If `content_type` is None, the answer has no content, and gets no Content-Security-Policy.
+    """
     fields = CIMultiDict(_COMMON_FIELDS | _API_FIELDS if with_api_fields else _COMMON_FIELDS)
     fields["Cache-Control"] = cache_control
     if content_type is not None:
@@ -70,7 +73,7 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""The supported content codings, the one with the smallest bodies first. If a client accepts several codings equally,
+"""The supported content codings, from the smallest bodies to the largest. If a client accepts several codings equally,
 the first of them is chosen."""
 
 _CODING_ALIASES: Final = {"x-gzip": "gzip"}
@@ -81,7 +84,7 @@ _UNNAMED_IDENTITY_WEIGHT: Final = 0.0005
 
 
 def accepted_coding(request: web.Request) -> Coding:
-    """Choose the content coding for a request."""
+    """Choose the content coding for a request by its Accept-Encoding fields."""
     return best_coding(_joined_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
 
 
@@ -103,7 +106,7 @@ def best_coding(accept_encoding: str) -> Coding:
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
     """Yield the name, in lower case, and the weight of each member of an Accept or Accept-Encoding value.
 
-    Members with an invalid weight are skipped.
+    The default weight is 1. Members without a name, and members with an invalid weight, are skipped.
     """
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
@@ -122,7 +125,7 @@ def _weight(parameters: list[str]) -> float | None:
 
 
 def client_has_answer(request: web.Request, tag: str) -> bool:
-    """Return whether the client already has the answer with the entity tag `tag`."""
+    """Return whether the client has the answer with the entity tag `tag`, as the request's If-None-Match fields say."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
     return bool(if_none_match) and tag_matches(_joined_field(if_none_match), tag)
 

@@ -31,7 +31,10 @@ class Problems:
         self._base_url = base_url
 
     def describe(self, status: int, detail: str | None = None) -> Problem:
-        """Describe a problem in the words of `detail`. If `detail` is None, use the general text for the status."""
+        """Describe a problem in the words of `detail`.
+
+        If `detail` is None, use the text in `DETAILS`. If `DETAILS` has no text for the status, use the status's name.
+        """
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",
@@ -48,7 +51,7 @@ class Problems:
 
 
 def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None) -> web.Response:
-    """Return an answer that describes `problem`."""
+    """Return an answer with `problem` and the additional header fields `fields`. The answer must not be cached."""
     all_fields = headers("no-store", content_type=PROBLEM_JSON)
     all_fields.update(fields or {})
     return web.Response(status=problem.status, body=msgspec.json.encode(problem), headers=all_fields)

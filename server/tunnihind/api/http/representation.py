@@ -43,9 +43,9 @@ class PreparedAnswer:
         return cls(status, fields, body, _message(status, fields, body))
 
     def response(self, request: web.Request) -> web.StreamResponse:
-        """Return a response to `request`.
+        """Return a response that sends `message`.
 
-        The response sends `message`, unless `message` is None or `request` can't take it.
+        If `message` is None, or if `_takes_message(request)` is false, return a response that aiohttp serialises.
         """
         if self.message is not None and _takes_message(request):
             return _MessageResponse(self, self.message)
@@ -168,7 +168,7 @@ def represent(
 
 
 def encode(body: bytes, coding: Coding) -> bytes:
-    """Encode a body in a content coding."""
+    """Compress a body. If `coding` is `identity`, return the body unchanged."""
     match coding:
         case "zstd":
             return zstd.compress(body, level=_ZSTD_LEVEL)
@@ -191,7 +191,7 @@ def fixed_representations(
     cache_control: str = _CACHE_FIVE_MINUTES,
     with_api_fields: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that makes the representation of a fixed body in a given coding, and caches it."""
+    """Return a function that makes the representation of `body` in a given coding, once for each coding."""
 
     @cache
     def of(coding: Coding) -> Representation:

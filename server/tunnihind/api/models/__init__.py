@@ -1,5 +1,7 @@
-"""The types of the API's answers. The answers' JSON and the schemas of the OpenAPI document are made from these types.
+"""The types of the API's JSON answers, except EMHASS's feed and the OpenAPI document.
 
-The API's specification fixes the names of schemas and fields, the order of the fields, and which fields are required.
-Descriptions may contain placeholders such as `$vat`. `api.openapi.document` replaces them with the server's values.
+The JSON of these answers and the schemas of the OpenAPI document are made from the types. For `/api/v1/forecast` and
+`/api/series`, the API's specification fixes the names of schemas and fields, and which fields are required. These
+fields are in the order of the specification. Descriptions and examples may contain placeholders such as `$vat`.
+`api.openapi.document` replaces the placeholders with the server's values.
 """

@@ -1,4 +1,4 @@
-"""The answer of `/api/v1/accuracy`."""
+"""The types of the JSON answer of `/api/v1/accuracy`."""
 
 from typing import Annotated
 

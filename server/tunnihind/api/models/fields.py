@@ -29,7 +29,7 @@ def iso_start_field(unit: str, later_s: int = 0) -> Meta:
 
 
 def eur_kwh_field(what: str, example: object) -> Meta:
-    """Describe a field that contains prices in EUR/kWh."""
+    """Describe a field that contains prices in EUR/kWh with VAT."""
     return Meta(description=f"{what} in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[example])
 
 

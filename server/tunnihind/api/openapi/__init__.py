@@ -1,1 +1,1 @@
-"""The OpenAPI 3.1 description of the API, built from the types of the answers."""
+"""The OpenAPI 3.1 description of the API. Its schemas are built from the types of the answers."""

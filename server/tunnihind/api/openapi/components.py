@@ -89,7 +89,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def answer_content(schema: str, media_type: str = JSON) -> Document:
-    """Describe the content of an answer with a reference to its schema."""
+    """Describe an answer's content by a reference to the schema with the name `schema`."""
     return {media_type: {"schema": schema_reference(schema)}}
 
 
@@ -106,7 +106,7 @@ def _header_references(*names: str) -> Document:
 
 
 def header_components() -> Document:
-    """Describe the header fields of answers."""
+    """Describe the header fields to which the document's answers refer, keyed by name."""
     return {
         "ETag": _header_component(
             "Weak validator of the data and of the UTC hour, or of the quarter for answers by quarters. Send it back "
@@ -174,7 +174,7 @@ _MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50",
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas of the answers, keyed by name. The examples of consumer prices include VAT."""
+    """Return the schemas of the answers, keyed by name. Examples of consumer prices have the VAT of `HOUR_EXAMPLE`."""
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
