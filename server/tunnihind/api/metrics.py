@@ -152,7 +152,10 @@ class Metrics:
             self._transactions.labels(access)
 
     def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
-        """Count a database transaction. `access` is "read" or "write". Any thread may call this method."""
+        """Record a database transaction: its duration, and whether it failed.
+
+        `access` is "read" or "write". Any thread may call this method.
+        """
         self._transactions.labels(access).observe(seconds)
         if failed:
             self._database_errors.labels(access).inc()

@@ -12,7 +12,7 @@ _QUOTED_LENGTH: Final = 20
 """An error text shows at most this many characters of a wrong name or value."""
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
-"""The values of `resolution` and their steps in seconds. The first value is the default."""
+"""The values of `resolution` and their steps in seconds. In a request, the first value is the default."""
 
 
 def require_known_names(query: MultiMapping[str], names: Collection[str]) -> None:
@@ -35,7 +35,10 @@ def required_value(query: MultiMapping[str], name: str, advice: str) -> str:
 
 
 def optional_value(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter's value, or None if the parameter is missing. Raises ParameterError if it is repeated."""
+    """Return a parameter's value, or None if the parameter is missing.
+
+    Raises ParameterError if the parameter is repeated.
+    """
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")

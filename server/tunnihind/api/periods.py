@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves, by hours or by quarters."""
+"""Selects the settled prices and the forecasts for `/api/v1/quarters`, the feeds and the dashboard."""
 
 import math
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class SettledPeriod(NamedTuple):
 
 
 class ForecastPeriod(NamedTuple):
-    """The forecast of a period."""
+    """The forecast of the period that begins at `ts`, in EUR/MWh without VAT."""
 
     ts: int
     percentiles: Percentiles
@@ -41,8 +41,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     """Return the periods served at `now` that begin at `since` or later.
 
     Future periods that the newest run covers have this run's forecast. Each earlier period has the newest forecast made
-    before the period's start, exactly as issued. If `settings.full_horizon` is false, forecasts of future periods after
-    the public window are left out.
+    before the period's start, exactly as issued, or no forecast if none was made. If `settings.full_horizon` is false,
+    forecasts of future periods after the public window are left out.
     """
     series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

@@ -14,7 +14,8 @@ from tunnihind.settings import Settings
 
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED_PATHS: Final = ("/healthz", "/readyz", "/metrics", "/static/{digest}/{name}")
-"""Routes that end with one of these paths have no limit. The routes of a further zone begin with the zone's name.
+"""Routes that end with one of these paths have no limit. Only ends are compared, because the routes of all zones except
+the first begin with the zone's name.
 
 The pages' files have no limit, because a browser's first visit loads up to twenty of them at once.
 """
@@ -38,7 +39,10 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str) -> float:
-        """Take a token from the client's bucket. Return the seconds until the next token, or 0 if a token was taken."""
+        """If the client's bucket has a token, take the token, and return 0.
+
+        Otherwise, return the seconds until the next token.
+        """
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -53,8 +57,9 @@ def client_address(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
     If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false, or if that address
-    is missing or invalid, return the address at the other end of the connection. An IPv6 address is replaced by its /64
-    network, because one client can use all addresses of that network.
+    is missing or invalid, return the address at the other end of the connection. An IPv4-mapped IPv6 address is
+    replaced by the IPv4 address. Any other IPv6 address is replaced by its /64 network, because one client can use all
+    addresses of that network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""

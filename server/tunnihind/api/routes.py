@@ -42,7 +42,7 @@ _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
 def handler_without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
-    """Handle requests for a resource that refuses query strings."""
+    """Return a handler for a resource that refuses query strings."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A `?` with nothing after it is accepted.
@@ -54,7 +54,7 @@ def handler_without_query(representations: Callable[[Coding], Representation], p
 
 
 def quarters_handler(snapshot: Snapshot) -> Handler:
-    """Handle `GET /api/v1/quarters`. Parameters other than `days` are ignored."""
+    """Return a handler for `GET /api/v1/quarters`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = clamped_history_days(_requested_days(request, least=0, default=0), least=0)
@@ -64,7 +64,7 @@ def quarters_handler(snapshot: Snapshot) -> Handler:
 
 
 def series_handler(snapshot: Snapshot) -> Handler:
-    """Handle `GET /api/series`. Parameters other than `days` are ignored."""
+    """Return a handler for `GET /api/series`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = clamped_history_days(_requested_days(request, least=MIN_HISTORY_DAYS, default=DEFAULT_HISTORY_DAYS))
@@ -76,7 +76,7 @@ def series_handler(snapshot: Snapshot) -> Handler:
 def _requested_days(request: web.Request, *, least: int, default: int) -> int:
     """Return the requested number of days of history, or `default` if the request has no parameter `days`.
 
-    Raises ParameterError if `days` is repeated, or isn't one or two digits.
+    Raises ParameterError if `days` is repeated, or isn't one or two digits. `least` is only for the error's text.
     """
     given = optional_value(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
@@ -85,7 +85,7 @@ def _requested_days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat) -> Handler:
-    """Handle `GET /api/feeds/…` for one format. Parameters other than `resolution` and `price` are refused."""
+    """Return a handler for the feed of one format. Parameters other than `resolution` and `price` are refused."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known_names(request.query, ("resolution", "price"))
@@ -125,7 +125,7 @@ class _StoreReaders:
 
 
 def history_handler(months: MonthReader, problems: Problems) -> Handler:
-    """Handle `GET /api/v1/history`."""
+    """Return a handler for `GET /api/v1/history`."""
     readers = _StoreReaders(problems, "months", "prices")
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -138,7 +138,7 @@ def history_handler(months: MonthReader, problems: Problems) -> Handler:
 
 
 def accuracy_handler(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
-    """Handle `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
+    """Return a handler for `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
     readers = _StoreReaders(problems, "tables", "scores")
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -152,7 +152,7 @@ def accuracy_handler(snapshot: Snapshot, scores: ScoreTable, problems: Problems)
 
 
 def fixed_answer_handler(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle requests for a resource without parameters. A query string is ignored."""
+    """Return a handler for a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -161,7 +161,10 @@ def fixed_answer_handler(representations: Callable[[Coding], Representation]) ->
 
 
 def redirect_handler(name: str) -> Handler:
-    """Redirect a zone's address to the same address with a final slash, which the pages' relative addresses need."""
+    """Return a handler that redirects a zone's address to the same address with a final slash.
+
+    The pages' relative addresses need this slash.
+    """
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.
@@ -184,7 +187,7 @@ async def answer_preflight(_request: web.Request) -> web.Response:
 
 
 def healthz_handler(troubles: Troubles, problems: Problems) -> Handler:
-    """Handle `GET /healthz`. If the server must be restarted, answer 503."""
+    """Return a handler for `GET /healthz`. If the server must be restarted, the answer is 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:
@@ -203,7 +206,7 @@ def readyz_handler(
     only_serves: bool,
     stopping: asyncio.Event,
 ) -> Handler:
-    """Handle `GET /readyz`. If the server isn't ready, answer 503."""
+    """Return a handler for `GET /readyz`. If the server isn't ready, the answer is 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         readiness = judge_readiness(
@@ -224,7 +227,7 @@ def readyz_handler(
 
 
 def metrics_handler(metrics: Metrics) -> Handler:
-    """Handle `GET /metrics`."""
+    """Return a handler for `GET /metrics`."""
 
     async def handle(_request: web.Request) -> web.Response:
         return web.Response(body=metrics.exposition(), headers=headers("no-store", content_type=CONTENT_TYPE_LATEST))
