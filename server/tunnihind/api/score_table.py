@@ -112,5 +112,5 @@ def _saving_cells(plan: Savings | None) -> list[str]:
 
 
 def _number_cell(value: float, decimals: int) -> str:
-    """Return a number as a string. NaN becomes an empty string, and negative zero becomes zero."""
+    """Return a number as text with `decimals` decimals. NaN becomes an empty string, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -45,10 +45,10 @@ class ServedSeries:
 
     `settled` contains the unrounded known prices from 30 days ago on. If all known prices are older than 30 days,
     `settled` contains only the newest known hour. If an hour is settled, all quarters of the hour have a price.
-    `priced_by_hour` contains the starts of the quarters for which only the hour's price is known. `issued` maps each
-    period to the newest forecast that was made in the last 15 days and before the period began. `run` is the newest
-    run. If a run of hours has no matching run of quarters, each quarter gets the percentiles of its hour. `backtest` is
-    the score of the model's forecasts of past days.
+    `priced_by_hour` contains the starts of the quarters for which only the hour's price is known. `issued` maps the
+    start of a period to the newest forecast that was made in the last 15 days and before the period began. `run` is the
+    newest run. If a run of hours has no matching run of quarters, each quarter gets the percentiles of its hour.
+    `backtest` is the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -67,11 +67,12 @@ class ServedData:
 
     `series` maps each step in seconds to the prices and forecasts at this step. `scenarios` contains the price paths of
     the newest hourly run. If the newest run has no paths, `scenarios` is None. `recent_scores` contains the forecasts'
-    scores over the last 7, 30 and 90 delivery days. `monthly_scores` contains the forecasts' scores by month.
+    scores over the last 7, 30 and 90 delivery days. `monthly_scores` contains the monthly scores of the issued
+    forecasts and of the backtest.
 
-    `held` and `unconfirmed` cover all zones, from the delivery day before yesterday on. `held` lists the held-back
+    `held` and `unconfirmed` cover all zones, and the delivery days from two days ago on. `held` lists the held-back
     prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
-    only one source of prices, `unconfirmed` is empty.
+    fewer than two sources of prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
     change. After a backup is restored, a `version` may repeat, but a `change_id` never repeats.
@@ -104,10 +105,10 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices in EUR/MWh that separate the pages' five colours.
+        """The four market prices in EUR/MWh from which the pages compute the bounds between their five colours.
 
         The four prices divide the settled hourly prices from 30 days ago on, except negative prices, into five groups
-        of equal size. If fewer than two of these settled prices are zero or higher, the scale is empty.
+        of about equal size. If fewer than two of these settled prices are zero or higher, the scale is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -134,8 +135,8 @@ _PRICE_HISTORY_S: Final = 30 * DAY_S
 
 
 MAX_CLOCK_DIFFERENCE_S: Final = 300
-"""The clocks of two servers may differ by this many seconds. Forecasts from further in the future are not read, because
-the clock of their server was wrong."""
+"""The clocks of two servers may differ by this many seconds. Forecasts made later than this many seconds from now are
+not read, because one of the two clocks is wrong."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
@@ -232,7 +233,7 @@ def runs_at_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[
 
 
 def issued_forecasts(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """For each period, return the newest forecast made before the period began, as issued.
+    """Map the start of each period to the newest forecast made before the period began, as issued.
 
     All runs must have the same step.
     """

@@ -8,7 +8,7 @@ connection if the client takes too long to send the head of a request. If there 
 closes the least useful ones.
 
 aiohttp has no options for these tasks, so this file overrides undocumented methods of aiohttp's classes
-`AppRunner`, `Server` and `web.RequestHandler`. Only `http/representation.py` also overrides undocumented methods of
+`AppRunner`, `Server` and `web.RequestHandler`. Apart from this file, only `http/representation.py` overrides methods of
 aiohttp.
 """
 
@@ -35,7 +35,7 @@ type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 METRICS_KEY: Final = web.AppKey("metrics", Metrics)
 PROBLEMS_KEY: Final = web.AppKey("problems", Problems)
 STOPPING_KEY: Final = web.AppKey("stopping", asyncio.Event)
-"""Set when the server has to stop. After that, each answer closes its connection."""
+"""This event is set when the server has to stop. From then on, each answer closes its connection."""
 
 _HEAD_TIMEOUT_S: Final = 10.0
 """A request's head must arrive within this many seconds. For the first request of a connection, the time begins when
@@ -137,7 +137,7 @@ class _Server(web.Server):
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
     def add_connection(self, connection: _Protocol) -> None:
-        """Add a connection. If there are too many connections, first close the least useful connections."""
+        """Add a connection. If the limit is reached, first close the least useful connections, about one in 20."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSE_ONE_IN]
             _LOG.debug("%d connections are open, which is too many: closing %d of them", len(self._open), len(found))

@@ -28,7 +28,8 @@ from tunnihind.settings import Settings
 _EDGE_CACHING_S: Final = 60
 
 type AnswerMaker = Callable[[ServedData, int, Settings], object]
-"""Makes the content of an answer from the data, an instant in unix seconds, and the settings."""
+"""Makes the content of an answer, or for a feed a `FeedAnswer`, from the data, an instant in unix seconds, and the
+settings."""
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
@@ -56,7 +57,7 @@ class Snapshot:
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
         self._representations: dict[tuple[Hashable, Coding], Representation] = {}
         self.answers_made = 0
-        """The number of answers that were made so far."""
+        """The number of answers made so far. An answer in two content codings counts twice."""
         self.answers_reused = 0
         """The number of times that an answer was used again so far."""
 
@@ -140,7 +141,10 @@ class Snapshot:
         self._representations.clear()
 
     def _entity_tag(self, resource: Hashable, step_s: int) -> str:
-        """Return an entity tag that changes with the data, and when a new period of `step_s` seconds begins."""
+        """Return an entity tag that changes when the data change, and when a new period of `step_s` seconds begins.
+
+        A new `last_refresh` alone does not change the tag.
+        """
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

@@ -125,7 +125,10 @@ def backtest(
 def _run_backtest(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
-    """Run the backtest, and show its progress. Raises StoreError, also if there is nothing to score."""
+    """Run the backtest, and show its progress.
+
+    Raises StoreError if the database can't be read, or if there is nothing to score.
+    """
     model = new_forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.read_archive(needed_history_start(model, day_start(first)))

@@ -1,7 +1,8 @@
 """Draws the results of a backtest by lead.
 
-The left panel shows the shares of prices below p10, p50 and p90. The right panels show the errors and the widths of the
-intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
+The left panel shows the shares of prices below p10, p50 and p90. The right panels show the mean errors of the
+forecasts and the mean widths of the intervals. This module needs matplotlib, which the extra `plot` installs. No other
+module loads matplotlib.
 """
 
 import math
@@ -30,7 +31,7 @@ _PICTURE_STYLE: Final = {
     "figure.constrained_layout.use": True,
     # Write words as text, not as outlines, so that people can search for words and screen readers can read them.
     "svg.fonttype": "none",
-    # With a fixed salt, the ids in the SVG are the same each time, so the same report always gives the same file.
+    # Without a fixed salt, the ids in the SVG would be random, so the same report would give another file each time.
     "svg.hashsalt": "tunnihind",
 }
 _LINE_STYLES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))

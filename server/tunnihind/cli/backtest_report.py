@@ -1,4 +1,4 @@
-"""Writes a backtest's report as JSON or as tables."""
+"""Converts a backtest's report to a JSON document or to tables."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from tunnihind.sources.upstream import RecordedAnswer
 
 _WRONG_ANSWER: Final = 1
 _NO_ANSWER: Final = 3
-"""Exit statuses. With status 2, click reports a wrong option."""
+"""These two exit statuses differ from 2, the status with which click reports a wrong option."""
 
 
 @click.command()
