@@ -30,7 +30,8 @@ DURATION_NUMBER: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# The energy is not a configuration entity, because automations change it often, such as before each charge of a car.
+# The energy is not a configuration entity, because automations often change the energy, for example before each charge
+# of a car.
 ENERGY_NUMBER: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -78,7 +79,10 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A plan's price limit, in the household's unit. If the plan has no price limit, the state is unknown."""
+    """A plan's price limit in c/kWh or EUR/kWh, as the household has chosen.
+
+    If the plan has no price limit, the state is unknown.
+    """
 
     @property
     def _unit(self) -> Unit:

@@ -33,7 +33,10 @@ class Planner:
         self._later_windows: dict[str, tuple[Window, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
-        """Read the plans from `subentries`, and their changes, decisions and windows from `kept`."""
+        """Read the forms of the plans from `subentries`, and all other data of the plans from `kept`.
+
+        The other data are changed values, the states of the plans' switches, decisions, and windows that have begun.
+        """
         self._plans = dict(kept.steered)
         self.update_plans(subentries)
         self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
@@ -56,10 +59,11 @@ class Planner:
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def replace_plans(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
-        """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
+        """Use `plans` in place of the earlier plans with the same ids.
 
-        If `replan` is true, the running windows of these plans end at `now`, and each plan may get a new window in its
-        present span. If the settings of one of the plans are not valid, change no plan and raise ValueError.
+        If `replan` is true, the running windows of `plans` end at `now` (UTC seconds), and each plan may get a new
+        window in its present span. If the settings of one of the plans are not valid, change no plan and raise
+        ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -71,7 +75,7 @@ class Planner:
                 self.begun_windows[plan_id] = [window for window in ended if window]
 
     def forget_decisions(self) -> None:
-        """Forget all decisions about the plans, and the windows that have run."""
+        """Forget all decisions about the plans, and the windows that have begun."""
         self.outcomes, self.begun_windows = {}, {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
@@ -106,13 +110,13 @@ class Planner:
 
     @property
     def steered_plans(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off or have changes, keyed by id."""
+        """The plans that are switched off or have values that differ from their forms, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
         """Return the plan with the form in `subentry`.
 
-        If the form is new or the changes don't fit the form, drop the changes.
+        If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.
         """
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)

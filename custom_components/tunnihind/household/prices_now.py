@@ -19,8 +19,8 @@ from ..server.answers import Band, ForecastAnswer
 
 # `outlook_periods` should cover a whole day, because prices vary with the time of day.
 _OUTLOOK_S: Final = 24 * HOUR_S
-# `listed_periods` covers nine days: today, tomorrow and seven days of forecast. Two hours are added to the nine days,
-# because the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
+# `listed_periods` should cover nine days: today, tomorrow and the next seven days. Two hours are added to the nine
+# days, because the forecast ends an hour after midnight and the day of the clock change in autumn has 25 hours.
 MAX_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _EMPTY_TIMELINE: Final = Timeline(HOUR_S)
 
@@ -28,9 +28,9 @@ _EMPTY_TIMELINE: Final = Timeline(HOUR_S)
 class Timelines:
     """A household's prices, computed again only when the server's answer or a contract has changed.
 
-    `buying` contains the prices of the household's billing periods. `level_prices` contains the prices from which price
+    `buying` contains the buying prices by billing period. `level_prices` contains the buying prices from which price
     levels, ranks and cheap hours are computed. `selling` contains the selling prices. If the household sells no
-    electricity, `selling` is empty.
+    electricity, `selling` is empty. If the server sends only hourly prices, all prices are hourly.
     """
 
     def __init__(self) -> None:
@@ -86,10 +86,10 @@ class DayPriceSummary:
 class PricesNow:
     """A household's buying or selling prices, and its plans, as of `now` (UTC seconds).
 
-    `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the price
-    for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the number of
-    hours, from the current period on, whose average price is shown. `price_scale` lists the market prices (EUR/MWh) at
-    which the colour of a price changes.
+    `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the buying
+    price for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the
+    number of hours, from the current period on, whose average price is shown. `price_scale` lists the market prices
+    (EUR/MWh) from which the card computes the household prices that separate the colours.
     """
 
     now: int
@@ -104,17 +104,17 @@ class PricesNow:
 
     @cached_property
     def current_period(self) -> Period | None:
-        """The current period."""
+        """The period at `now`, or None if its price is unknown."""
         return self.timeline.period_at(self.now)
 
     @cached_property
     def next_period(self) -> Period | None:
-        """The period after the current period."""
+        """The period after the current period, or None if the next price is unknown."""
         return self.timeline.period_at(self.now + self.timeline.step_s)
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The time (UTC seconds) until which all prices are negative.
+        """The time (UTC seconds) until which all prices from the current period on are negative.
 
         A predicted price counts as negative if its median is negative. If the current price is not negative or not
         known, the value is None.
@@ -158,24 +158,25 @@ class PricesNow:
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current period among today's periods, or None if one of today's periods has no price.
+        """The rank of the current period of `level_prices` among today's periods.
 
-        The cheapest period has rank 1.
+        The lowest price has rank 1, and equal prices have the same rank. If one of today's prices is unknown, the rank
+        is None.
         """
         period = self.level_prices.period_at(self.now)
         return rank(period, self._level_periods_today) if period and self._level_periods_today else None
 
     @property
     def level(self) -> Level | None:
-        """The price level of the current period, or None if one of today's periods has no price."""
+        """The price level of the current period of `level_prices`, or None if one of today's prices is unknown."""
         period = self.level_prices.period_at(self.now)
         return level(period, self._level_periods_today) if period and self._level_periods_today else None
 
     @property
     def is_cheap(self) -> bool | None:
-        """Return whether the current period is among today's cheap hours.
+        """Return whether the current period of `level_prices` is among the `cheap_hours` cheapest hours of today.
 
-        If one of today's periods has no price, return None.
+        If one of today's prices is unknown, return None.
         """
         period = self.level_prices.period_at(self.now)
         if period is None or not self._level_periods_today:
@@ -197,7 +198,7 @@ class PricesNow:
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """p10, p50 and p90 of the average price in `outlook_periods` (EUR/kWh), or None if there are none."""
+        """p10, p50 and p90 of the average price in `outlook_periods` (EUR/kWh), or None if no price is predicted."""
         return Band(*average_percentiles(self.outlook_periods)) if self.outlook_periods else None
 
     @cached_property
@@ -230,7 +231,7 @@ class PricesNow:
 
     @cached_property
     def _level_periods_today(self) -> Sequence[Period]:
-        """Today's periods for price levels and ranks, or an empty sequence if one of them has no price."""
+        """Today's periods in `level_prices`, or an empty sequence if one of today's prices is unknown."""
         periods = self.level_prices.periods_between(self.today.start, self.today.end)
         return periods if is_day_covered(self.today, periods) else ()
 

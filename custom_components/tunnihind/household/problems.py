@@ -15,8 +15,8 @@ MINUTE_S: Final = 60
 _UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes prices at about 14:00 local time. The market's rules allow the publication to be delayed until
-# 15:30.
+# The market publishes the next day's prices at about 14:00 Tallinn time. The market's rules allow the publication to be
+# delayed until 15:30.
 _PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check has the same limit.
 MAX_FORECAST_AGE_S: Final = 3 * HOUR_S
@@ -26,7 +26,7 @@ _MAX_CLOCK_DIFFERENCE_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: ServerContact) -> list[Problem]:
-    """Return the present problems.
+    """Return the household's problems as of `prices.now`.
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
     """
@@ -74,6 +74,9 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old according to the server's clock. If there is no forecast, return False."""
+    """Return whether the forecast is older than `MAX_FORECAST_AGE_S` according to the server's clock.
+
+    If there is no forecast, return False.
+    """
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > MAX_FORECAST_AGE_S
