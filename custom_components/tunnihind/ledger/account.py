@@ -1,4 +1,4 @@
-"""The cost and the saving of one plan's windows."""
+"""The account of one plan: the energy, costs and savings of its windows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -18,12 +18,12 @@ from .started_window import StartedWindow, Total, begun_pieces, totals_by_day
 
 # For at least 48 hours after a window's end, corrected prices and late meter readings change the window's figures.
 _CORRECTABLE_S: Final = 48 * HOUR_S
-# A clock that was set back by at most 12 hours counts as wrong: a computer without a battery for its clock starts with
-# an old time, until the network sends the right time.
+# If the clock is at most 12 hours behind the time until which the newest window has run, the clock counts as wrong: a
+# computer without a battery for its clock starts with an old time, until the network sends the right time.
 _MAX_CLOCK_ERROR_S: Final = 12 * HOUR_S
 # From fourteen days after a window's end on, the window's figures no longer change, even if prices are missing.
 _GIVE_UP_AFTER_S: Final = 14 * 24 * HOUR_S
-# The number of newest days that have totals of their own. 62 days cover this month and the month before.
+# This many of the newest days with windows have separate totals. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
@@ -31,7 +31,7 @@ _DAYS_KEPT: Final = 62
 class LastWindow:
     """The newest finished window of a plan, with its energy, cost, savings and expected savings.
 
-    `start` and `end` are UTC seconds.
+    `start` and `end` are UTC seconds. `expected` and `expected_at_start` are the estimates of the `StartedWindow`.
     """
 
     start: int
@@ -59,8 +59,9 @@ class _OpenSpan:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Each window is kept until its figures no longer change, and is then added to the totals of its days. The totals of
-    all days before the newest 62 are merged into one. `since` is the time when the account was opened, in UTC seconds.
+    Each window is kept until its figures no longer change, and is then added to the totals of its days. The newest 62
+    days with windows have separate totals, and all earlier days share one total. `since` is the time when the account
+    was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -118,7 +119,8 @@ class Account:
         """Update the account with the plan's decision at `now` (UTC seconds)."""
         if self._ran_until - now > _MAX_CLOCK_ERROR_S:
             self._ran_until = 0
-        # If the clock was set back by at most 12 hours, no running time counts until the clock reaches `_ran_until`.
+        # If the clock is at most 12 hours behind `_ran_until`, no running time counts until the clock reaches
+        # `_ran_until`.
         seen = self._now = max(now, self._ran_until)
         self._follow_outcome(settings, outcome, timeline, seen, is_clock_set_back=now < seen)
         if self._windows:
@@ -242,7 +244,8 @@ class Account:
     def _end_dropped_windows(self, window: Window | None, now: int) -> None:
         """End the running windows that are no longer in the plan's decision.
 
-        A running window may disappear from the decision if an action requests a new window or the clock is set back.
+        A running window may disappear from the decision, for example because an action requests a new window or the
+        clock was set back.
         """
         ahead = [
             started
@@ -267,7 +270,7 @@ class Account:
         return opened
 
     def _compute_totals(self, prices: SettledPrices, now: int) -> None:
-        """Compute a window's costs and savings again if the window, its running time or any price has changed."""
+        """Compute the totals of each window again if the window, its running time or any settled price has changed."""
         known = self._computed_totals
         self._computed_totals = {}
         for started in self._windows:

@@ -1,10 +1,10 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Whenever the recorder writes new five-minute statistics, this module looks for missing readings. So the energy of a
-window is known shortly after the window's end.
+Whenever the recorder writes new five-minute statistics, this module looks for missing readings, so that the energy of
+a window with a meter is usually known shortly after the window's end.
 
-The five-minute statistics already allow for resets of a meter and changes of its unit. Hourly statistics are not used,
-because windows begin and end at quarters of an hour.
+The five-minute statistics are already corrected for resets of a meter and for changes of the meter's unit. Hourly
+statistics are not used, because windows begin and end at quarters of an hour.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ _LONGEST_GAP_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because a home's grid connection doesn't allow so much power. The first
 # reading after the replacement of a meter may be much too high.
 _MAX_KW: Final = 100.0
-# Readings are fetched for 24 hours before and after the slices that lack one, because a meter may be silent for hours.
+# Readings are fetched from 24 hours before the first missing reading to 24 hours after the last, because a meter may be
+# silent for hours.
 _FETCH_MARGIN_S: Final = 24 * HOUR_S
 
 
@@ -54,9 +55,9 @@ class EnergyStretch:
 def energy_from_counter(sums: Mapping[int, float]) -> list[EnergyStretch]:
     """Return the energy that a meter counted between each reading and the next.
 
-    `sums` maps the start of each five-minute period to the meter's total in kWh at the end of the period. If readings
-    are missing, one `EnergyStretch` covers the whole gap. If a reading is lower than the reading before, the energy
-    between them is 0. Implausibly large amounts of energy are left out.
+    `sums` maps the start of each five-minute period to the recorder's sum for the meter in kWh at the end of the
+    period. If readings are missing, one `EnergyStretch` covers the whole gap. If a reading is lower than the reading
+    before, the energy between the two readings is 0. Implausibly large amounts of energy are left out.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -109,7 +110,7 @@ class LedgerCompletion:
     """Adds missing readings and prices to the ledger in the background.
 
     When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger. `paid_prices`
-    returns the household's `PaidPrices` with its present tariff.
+    returns a `PaidPrices` with the household's present tariff.
     """
 
     def __init__(
@@ -136,9 +137,9 @@ class LedgerCompletion:
 
     @callback
     def async_look_for_missing_data(self, now: int) -> None:
-        """Once in each quarter of an hour, look for missing readings and prices as of `now` (UTC seconds).
+        """If this is the first call in a quarter of an hour, look for missing readings and prices.
 
-        Missing prices are requested at most once in each hour.
+        `now` is the present time in UTC seconds. Missing prices are requested at most once in each hour.
         """
         if now // QUARTER_S == self._last_quarter:
             return
@@ -186,7 +187,7 @@ class LedgerCompletion:
         return has_new
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Fetch the missing prices of past windows from the server, and return whether the server sent any."""
+        """Request the prices that finished windows lack, and return whether any price was added to the ledger."""
         ledger = self._ledger()
         hours = ledger.hours_without_price(now)
         if not hours:

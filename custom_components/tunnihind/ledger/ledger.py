@@ -17,7 +17,7 @@ _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
 class Ledger:
-    """The cost and the saving of every plan's windows."""
+    """The energy, costs and savings of all plans' windows."""
 
     def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
@@ -91,7 +91,7 @@ class Ledger:
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Rebuild a ledger from the result of `as_dict`.
 
-        If an account or the prices can't be read, the ledger starts without them.
+        Accounts that can't be read are left out. If the prices can't be read, the ledger starts without prices.
         """
         accounts = read_plan_values(kept, "plans", Account.from_dict)
         return cls(accounts, read_field(kept, "prices", SettledPrices.from_dict))

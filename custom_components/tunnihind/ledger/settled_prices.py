@@ -7,7 +7,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """The settled prices of quarter-hours in EUR/kWh.
+    """The household prices of settled quarter-hours in EUR/kWh.
 
     If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
     or corrected.

@@ -13,7 +13,7 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
-# Energy is rounded to a milliwatt-hour, and money to a ten-thousandth of a cent.
+# Stored kWh, EUR and hours are rounded to 6 decimals.
 _DECIMALS: Final = 6
 _FIGURES_PER_AMOUNTS: Final = 4
 _KWH_DECIMALS: Final = 6
@@ -51,9 +51,9 @@ class Total:
     """The total energy, cost and savings of some windows.
 
     `at_one_kw` contains the amounts for an imaginary device that uses 1 kW while the windows run, so `at_one_kw.kwh` is
-    the running time in hours. `used` contains the amounts for the energy that the plan's own device used. `unread_h` is
-    the number of hours for which the energy of the plan's own device is unknown. Slices that need an unknown price are
-    left out of all amounts.
+    the running time in hours. `used` contains the amounts for the measured or assumed energy of the plan's own device.
+    `unread_h` is the number of hours for which the energy of the plan's own device is unknown. Slices that need an
+    unknown price are left out of all three fields.
     """
 
     at_one_kw: Amounts = field(default_factory=Amounts)
@@ -84,18 +84,19 @@ class Total:
 class StartedWindow:
     """A window that has begun. Ranges of time are [start, end) in UTC seconds.
 
-    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` lists
-    all pieces that have begun, in chronological order. If Home Assistant was down for a whole piece, this piece is left
-    out. If a piece began while Home Assistant was down, the piece counts from the restart on.
+    `window` is the time from the start of the first planned piece to the end of the last planned piece, or to the
+    instant at which the window was cut off. `pieces` lists all pieces that have begun, in chronological order. If Home
+    Assistant was down for a whole piece, this piece is left out. If a piece began while Home Assistant was down, the
+    piece counts from the restart on.
 
     `at_once` is the earliest time (UTC seconds) at which the window could have begun. `expected` is the first estimate
-    of the window's saving. If the plan's duration changed before the window began, `expected` is the first estimate
-    after this change. `expected_at_start` is the estimate made when the window began. An estimate is None if a price
-    was unknown.
+    of the saving in the window's span. If the plan's duration changed before the window began, `expected` is the first
+    estimate after this change. `expected_at_start` is the estimate made when the window began. An estimate is None if a
+    price was unknown.
 
     `readings` maps each measured slice to the kWh that `meter` measured. Without a meter, the device is assumed to use
-    `power_kw` until it has used `energy_kwh` or the window ends. If `meter` and `power_kw` are None, the energy is
-    unknown.
+    `power_kw` in each piece. If `energy_kwh` is not None, the device is assumed to stop when it has used `energy_kwh`.
+    If `meter` and `power_kw` are both None, the energy is unknown.
     """
 
     window: Piece
@@ -189,8 +190,9 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 def begun_pieces(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the pieces of a window that have begun by `now` (UTC seconds).
 
-    `decided` contains the pieces that the plan has chosen. `before` is the result of the previous call. If a piece in
-    `before` is no longer in `decided`, the piece ends at `now` or earlier.
+    `decided` contains the pieces that the plan has chosen. `before` is the result of the previous call. A decided piece
+    that ended by `now` is left out, unless the piece is in `before`. If a piece in `before` is no longer in `decided`,
+    the piece ends at `now` or earlier.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in_pieces(start, decided)]
     for start, end in decided:
