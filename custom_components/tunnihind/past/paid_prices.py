@@ -124,7 +124,10 @@ def hours_between(start: int, end: int) -> Iterable[int]:
 
 
 type MonthFetcher = Callable[[date], Awaitable[dict[int, float]]]
-"""Returns the settled prices (EUR/MWh) of the month that begins on a given day, keyed by the start of their period."""
+"""Returns the settled market prices (EUR/MWh) of the month that begins on a given day.
+
+The keys are the starts of the price periods in UTC seconds.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ class PaidPrices:
         """Return the price of each hour, or the reason why the price is unknown.
 
         `hours` are the starts of the hours in UTC seconds, in chronological order. If all given hours of a month lack a
-        rate, the month's market prices are not requested. Raises TunnihindError.
+        rate, the month's market prices are not requested. Raises TunnihindError if a request fails.
         """
         found: dict[int, HourPrice | LeftOutHour] = {}
         for month, of_month in groupby(hours, key=lambda hour: tallinn_time(hour).date().replace(day=1)):
@@ -156,7 +159,7 @@ class PaidPrices:
     async def _fetch_month_patiently(self, month: date) -> dict[int, float]:
         """Request a month's settled prices.
 
-        If the server requests a pause, retry up to four times, each time after this pause (at most 30 s).
+        If the server requests a pause, retry after this pause, but after 30 seconds at most. Retry up to four times.
         """
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -172,8 +175,8 @@ class PaidPrices:
 class CostRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of one hour, or None if the hour now has no rate or no meter reading. `total` is the sum of the
-    costs of this hour and all earlier hours.
+    `cost` is the cost of one hour, or None if the cost was removed because a rate or a meter reading is missing.
+    `total` is the sum of the costs of this hour and all earlier hours.
     """
 
     cost: float | None
@@ -235,7 +238,8 @@ def cost_rows(
     """Return the hourly rows of a cost statistic from `start` (UTC seconds) on, with the new costs in `found`.
 
     If the server has no market price for an hour, the hour's cost in `stored` is kept. If an hour has no rate or no
-    reading, the hour's stored cost is removed. All running totals from `start` on are computed again.
+    reading, or is missing in `found`, the hour's stored cost is removed. All running totals from `start` on are
+    computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

@@ -32,10 +32,11 @@ from ..server.answers import Mode
 from .paid_prices import CostRow, HourPrice, MeasuredEnergy
 
 _ENGLISH: Final = "en"
-# Rows are written in batches of at most this size, so that the recorder can write other data in between.
+# The recorder writes each batch of rows in a transaction of its own. A batch has at most this many rows, so that no
+# transaction takes long.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# The names of an entry's statistics. They are translated here, because Home Assistant doesn't translate such names.
+# Home Assistant doesn't translate the names of statistics, so each name is given here in all languages.
 _PRICE_STATISTIC_NAMES: Final = {
     "en": "{title}: price paid",
     "et": "{title}: makstud hind",
@@ -93,8 +94,8 @@ def _statistic_id(*parts: str) -> str:
 def _async_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
-    The zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic in a mode, the
-    entry gets the lowest number that no entry of the zone has in this mode. The entry keeps this number.
+    The zone Estonia, the live mode and the number 1 are left out. If the entry has no number in `mode`, it gets the
+    lowest number that no entry of the zone has in `mode`. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -125,11 +126,11 @@ def has_recorder(hass: HomeAssistant) -> bool:
 async def meter_readings(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
+    """Return two mappings with a meter's five-minute statistics from `start` to `end`, keyed by period start.
 
-    The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
-    meter in kW. A mapping that doesn't fit the meter is empty. The function first waits until the recorder has finished
-    all earlier jobs.
+    All times are UTC seconds. The first mapping contains the sums of an energy meter in kWh. The second mapping
+    contains the means of a power meter in kW. A mapping that doesn't fit the meter is empty. The function first waits
+    until the recorder has finished all earlier jobs.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -155,7 +156,7 @@ async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: s
     """Return the name of the energy statistic `energy_id`.
 
     `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist
-    or doesn't add up energy.
+    or is not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -169,13 +170,16 @@ async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: s
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return the stored mean, lowest and highest price (EUR/kWh) of each hour, keyed by its start in UTC seconds."""
+    """Return the mean, lowest and highest price (EUR/kWh) of each hour with a stored price.
+
+    The keys are the starts of the hours in UTC seconds.
+    """
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, CostRow]:
-    """Return the stored cost and the stored running total of each hour."""
+    """Return the stored cost and running total (EUR) of each hour, keyed by the hour's start in UTC seconds."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: CostRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
@@ -188,7 +192,7 @@ async def write_prices(
 
 
 async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, CostRow]) -> None:
-    """Write the cost and the running total of each hour."""
+    """Write the cost and the running total of each hour. If a cost is None, remove the hour's stored cost."""
     await _write_rows(
         hass,
         metadata,
