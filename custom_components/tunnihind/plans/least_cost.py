@@ -1,6 +1,6 @@
 """Finds the longest time for which a device can run, and the cheapest steps for this time.
 
-Time consists of steps of equal length, and the search uses dynamic programming. Each state of the search has four
+Time is divided into steps of equal length. The search uses dynamic programming. Each state of the search has four
 values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
 whether a piece is running. All partial solutions in the same state have the same possible continuations, so the search
 keeps only the cheapest continuation of each state.
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# A cost is the price times `_PRICE_FACTOR`, plus the number of pieces. The number of pieces is always smaller than
-# `_PRICE_FACTOR`.
+# A cost is the sum of the steps' prices times `_PRICE_FACTOR`, plus the number of pieces that start. The number of
+# pieces is always smaller than `_PRICE_FACTOR`.
 _PRICE_FACTOR: Final = 1_024
 _IMPOSSIBLE: Final = math.inf
 
@@ -36,7 +36,7 @@ def usable_ranges(prices: StepPrices) -> Iterator[StepRange]:
 def most_fillable_steps(
     prices: StepPrices, steps: int, shortest: int, most_pieces: int | None, *, is_piece_running: bool
 ) -> int:
-    """Return the largest number of steps, up to `steps`, that the pieces can fill.
+    """Return the largest number of steps, up to `steps`, that the pieces of a window can fill.
 
     At most `most_pieces` pieces may start. If `most_pieces` is None, any number of pieces may start. Each piece is at
     least `shortest` steps long. If `is_piece_running` is true, a piece is already running when the first step begins.
@@ -55,7 +55,7 @@ def most_fillable_steps(
 
 @dataclass(frozen=True, slots=True)
 class _CostTable:
-    """The least costs of running a device if a given number of pieces may still start.
+    """The least costs of running a device if at most a given number of pieces, or any number, may still start.
 
     `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
     `step` begins. `off[step][left]` is the least cost if no piece is running then.
@@ -69,11 +69,11 @@ class _CostTable:
 class LeastCosts:
     """The least cost of running a device, for each number of steps up to a limit.
 
-    A cost is the price times 1,024, plus the number of pieces, so the number of pieces matters only between solutions
-    with the same price. All finite costs are whole numbers that a float represents exactly. `step_costs[step]` is the
-    cost of one step. `start_costs[step]` is the cost of starting a piece at `step` and running for `shortest` steps.
-    `tables` contains one table for each number of pieces that may still start, or only one table if any number of
-    pieces is allowed.
+    A cost is the sum of the steps' prices times 1,024, plus the number of pieces that start, so the number of pieces
+    matters only between solutions with equal sums of prices. All finite costs are whole numbers that a float represents
+    exactly. `step_costs[step]` is the cost of running during `step`, without a start. `start_costs[step]` is the cost
+    of starting a piece at `step` and running for `shortest` steps. `tables` contains one table for each number of
+    pieces that may still start, or only one table if any number of pieces is allowed.
     """
 
     step_costs: Sequence[float]
@@ -95,11 +95,14 @@ class LeastCosts:
         return cls(step_costs, shortest, start_costs, tables)
 
     def can_run_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether the device can run for `left` steps, at `step` or later, at a price of at most `limit`."""
+        """Return whether the device can run for `left` steps, at `step` or later, within a limit.
+
+        The sum of the prices of the `left` steps must be at most `limit`.
+        """
         return self.tables[-1].off[step][left] < (limit + 1) * _PRICE_FACTOR
 
     def least_price_and_pieces(self, left: int) -> tuple[int, int]:
-        """Return the least price of running for `left` steps, and the least number of pieces at this price.
+        """Return the least sum of prices for `left` steps, and the least number of pieces with this sum.
 
         Raises OverflowError if no solution has `left` steps.
         """

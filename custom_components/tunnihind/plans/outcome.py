@@ -15,13 +15,13 @@ class NoWindowReason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
-    """Too few hours in a row have a price that the plan's `horizon` allows."""
+    """The plan's shortest possible window needs more known prices in a row that the plan's `horizon` allows."""
     TOO_LITTLE_TIME = "too_little_time"
     """The remaining time of the span is shorter than the plan's shortest possible window."""
     ABOVE_CAP = "above_cap"
-    """Too few hours in a row are at or below the price limit."""
+    """The plan's shortest possible window needs more prices in a row at or below the price limit."""
     BELOW_CAP = "below_cap"
-    """Too few hours in a row are at or above the limit of a plan that looks for high prices."""
+    """The shortest possible window of a plan for high prices needs more prices in a row at or above the price limit."""
     NOTHING_NEEDED = "nothing_needed"
     """The plan's device needs 0 kWh."""
     SWITCHED_OFF = "switched_off"
@@ -79,13 +79,16 @@ class Window:
         return any(start <= instant < end for start, end in self.pieces)
 
     def has_started_by(self, instant: int) -> bool:
-        """Return whether the window is locked, or starts at or before `instant` (UTC seconds)."""
+        """Return whether the window has begun by `instant` (UTC seconds).
+
+        A locked window counts as begun, even if the clock was set back to a time before the window.
+        """
         return self.locked or self.start <= instant
 
 
 @dataclass(frozen=True, slots=True)
 class NoWindow:
-    """The reason why a plan has no window.
+    """The decision that a plan has no window, with the reason.
 
     `last_run` is the plan's newest window that ran, if there is one. If a plan was switched off during a window, `rest`
     contains the remaining pieces of this window.
