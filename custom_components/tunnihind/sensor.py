@@ -1,4 +1,4 @@
-"""Adds the sensors for prices, for plans, for the age of the prices, and for the quality of the forecast."""
+"""Adds the sensors for prices and plans, and those that show how recent the data and how good past forecasts are."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A household's settled and forecast prices by period, and the price levels of a day's periods."""
+"""A household's settled and forecast prices by period, and the price level and the rank of each period of a day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +21,8 @@ _MEAN_DECIMALS: Final = 6
 class Period:
     """A household's buying or selling price in EUR/kWh in one period. The period is [start, end) in UTC seconds.
 
-    `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
-    percentiles. If the price is settled, `low` and `high` are equal to `price`.
+    `price` is the settled price, or the median of the forecast. If the price is a forecast, `low` and `high` are its
+    10th and 90th percentiles. If the price is settled, `low` and `high` are equal to `price`.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Period:
 
 
 def rounded(amount: float) -> float:
-    """Round a price, a saving or a cost to 4 decimals."""
+    """Round a price, a saving or a cost in EUR/kWh or EUR to 4 decimals."""
     return round(amount, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
@@ -70,8 +70,9 @@ class Timeline:
     def with_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.
 
-        An hour gets the mean price of its quarters. If all four quarters are settled, the hour is settled. If the price
-        of a quarter is unknown, the quarter's hour is left out. A quarter gets the price of its hour.
+        If quarters become hours, each hour gets the mean price and the mean percentiles of its quarters. If all four
+        quarters are settled, the hour is settled. If the price of a quarter is unknown, the quarter's hour is left out.
+        If hours become quarters, each quarter gets the price and the percentiles of its hour.
         """
         if step_s == self.step_s:
             return self

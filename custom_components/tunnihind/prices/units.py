@@ -20,10 +20,10 @@ _EXTRA_PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
-    """The unit that a household has chosen for prices.
+    """A unit that a household can choose for prices.
 
-    Sensors ignore this unit, because the Energy dashboard reads every price as euros. The entry's options and plans
-    store all prices and fees in cents.
+    Sensors ignore the chosen unit, because the Energy dashboard reads every price as euros. The options and the plans
+    of a config entry store all prices and fees in cents.
     """
 
     CENTS = "cents"
@@ -43,12 +43,15 @@ class Unit(StrEnum):
         return amount if self is Unit.CENTS else round(amount * _CENTS, _FORM_DECIMALS)
 
     def price_text(self, eur_kwh: float, language: str) -> str:
-        """Format a price and its unit for a language. The price is rounded to a hundredth of a cent."""
+        """Format a price in this unit, with the unit's name in `language`.
+
+        The price is rounded to a hundredth of a cent.
+        """
         cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
         return f"{self._figure_text(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part_text(self, eur_kwh: float, language: str) -> str:
-        """Format one part of the household price, without the unit.
+        """Format one part of the household price in this unit, without the unit's name.
 
         A part may have up to two more decimals than a price, because more coarsely rounded parts might not add up to
         the price.

@@ -74,7 +74,7 @@ def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate of `zone` on `day`, as a fraction.
 
     If `on_network` is true, return the rate on network and state fees. Otherwise, return the rate on electricity and on
-    the supplier's fees. If `day` is before the first known rate, return the first known rate.
+    the supplier's fees. If all known rates begin after `day`, return the oldest of them.
     """
     laws = _VAT_LAWS[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])
