@@ -27,9 +27,9 @@ class StoredState:
     prices. `server_ahead_s` is the number of seconds by which the server's clock is ahead of Home Assistant's clock.
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
-    about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that are
-    switched off or have changes. `ledger` contains the accounts of the plans and the household's settled prices, as
-    JSON values.
+    about the plans. `ran` contains the windows that have begun, until two weeks after their end. `steered` contains
+    the plans that are switched off, or whose current values differ from their forms. `ledger` contains the accounts of
+    the plans and the household's settled prices, as JSON values.
     """
 
     server: str | None = None

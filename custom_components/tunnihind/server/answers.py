@@ -1,4 +1,4 @@
-"""The answers of a server: its prices and forecast, its identity, and the accuracy of its forecasts."""
+"""A server's answers: prices, forecasts and their accuracy, scores of plans, and the server's description of itself."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,11 +28,11 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """The accuracy of the server's forecasts of past days.
+    """The accuracy of the server's model in forecasts of past days, each made with the data known then.
 
     `mae` is the forecasts' mean absolute error in EUR/MWh for the first `horizon_h` hours after the newest price that
-    was settled when the forecast was made. `baseline_mae` is the same error of the price one week earlier. `skill` is
-    1 - `mae` / `baseline_mae`.
+    was settled when the forecast was made. `baseline_mae` is the mean absolute error of the price one week earlier, for
+    the same hours. `skill` is 1 - `mae` / `baseline_mae`.
     """
 
     mae: float
@@ -45,12 +45,12 @@ class Backtest:
 class PlanScore:
     """The server's scores of plans: the savings of four-hour plans and of a boiler.
 
-    `scored_days` is the number of scored days. Savings are measured against the mean price of the day or the week.
-    `next_day_share`, `baseline_share` and `week_share` are fractions of the greatest possible saving. `next_day_share`
-    is the saving of plans that use the four hours with the lowest forecasts on the next day. `baseline_share` is the
-    saving of plans that use the four hours that were cheapest one week earlier. `week_share` is the saving of plans
-    that use the four hours with the lowest forecasts in the next seven days. If the server sends no such figure,
-    `week_share` is None.
+    `scored_days` is the number of days whose plans count in `next_day_share` and `baseline_share`, at most 30. Savings
+    are measured against the mean price of the day or the week. `next_day_share`, `baseline_share` and `week_share` are
+    fractions of the greatest possible saving. `next_day_share` is the saving of plans that use the four hours with the
+    lowest forecasts on the next day. `baseline_share` is the saving of plans that use the four hours that were cheapest
+    one week earlier. `week_share` is the saving of plans that use the four hours with the lowest forecasts in the next
+    seven days. If the server sends no such figure, `week_share` is None.
 
     `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
     hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
@@ -79,11 +79,11 @@ class About:
     """The answer of `GET /api/about`: the server's description of itself.
 
     `zone` is the zone of the prices at the requested address. `zones` maps the server's zones to their paths, relative
-    to the path of the first zone. `zones` leaves out zones that the integration doesn't support. `vat_rate` is the VAT
-    rate of the server's consumer prices, as a fraction. `vat_rate_is_chosen` is true if the server's operator chose one
-    VAT rate for all dates. `full_horizon` is true if the server's quarter-hour forecast reaches beyond the public
-    window. `price_scale` lists the prices in EUR/MWh at which the colour of a price changes. If the server sends no
-    valid scale, `price_scale` is empty.
+    to the path of the first zone. `zones` leaves out zones that the integration doesn't support. `vat_rate` is the
+    present VAT rate of the server's consumer prices, as a fraction. `vat_rate_is_chosen` is true if the server's
+    operator chose one VAT rate for all dates. `full_horizon` is true if the server's quarter-hour forecast reaches
+    beyond the public window. `price_scale` lists the market prices in EUR/MWh at which the colour of a price changes.
+    If the server sends no valid scale, `price_scale` is empty.
     """
 
     version: str
@@ -109,11 +109,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class ForecastAnswer:
-    """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
+    """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`, or prices collected from several such answers.
 
-    `now` is the time on the server's clock. `settled` maps the starts of periods to prices. `forecast` maps the starts
-    of periods to bands. All prices are in EUR/MWh without VAT. A period is `step_s` seconds long: 3600 or 900. Two
-    answers that differ only in `now` are equal.
+    Instants are UTC seconds. `now` is the time of the newest answer on the server's clock. `settled` maps the starts of
+    periods to prices. `forecast` maps the starts of periods to bands. All prices are in EUR/MWh without VAT. A period
+    is `step_s` seconds long: 3600 or 900. Two answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)
@@ -143,8 +143,10 @@ class ForecastAnswer:
     def with_hourly_prices(self) -> ForecastAnswer:
         """Return the answer with hourly prices instead of quarter-hour prices.
 
-        An hour's price is the mean of its four quarters, rounded to 2 decimals like the server's prices. If all four
-        quarters are settled, the hour is settled. If the price of a quarter is unknown, its hour has no price.
+        If the price of a quarter is unknown, the quarter's hour has no price. If all four quarters are settled, the
+        hour is settled, and its price is their mean price. Otherwise, the hour's percentiles are the means of the
+        quarters' percentiles. All percentiles of a settled quarter equal its price. Means are rounded to 2 decimals,
+        like the server's prices.
         """
         if self.step_s == HOUR_S:
             return self
@@ -183,7 +185,7 @@ _CREDIT_MARKS: Final = {
 
 
 def server_name(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the display name of a server.
+    """Return the display name of a server, such as "Tunnihind Finland demo".
 
     The name doesn't mention the zone Estonia or the live mode.
     """

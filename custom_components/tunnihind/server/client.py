@@ -64,13 +64,14 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes. The API's answers are shorter, and an endless answer must not fill the memory.
 _MAX_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The API's paths for the newest prices and for past prices, keyed by the length of a price period in seconds.
+# The API's paths for the newest prices, keyed by the length of a price period in seconds.
 _NEWEST_PATHS: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
+# The API's paths for the settled prices of the last 2 to 14 days, with the same keys.
 _HISTORY_PATHS: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The integration's error for each exception of the HTTP library. The first match is used, so subclasses come before
-# their base class.
+# Exceptions that a request can raise, and the integration's error for each of them. The first match is used, so a
+# subclass comes before its base class.
 _CONNECTION_ERRORS: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -252,7 +253,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that sent a valid forecast. If the server didn't describe itself, `about` is None."""
+    """A server that sent valid prices. If the server didn't describe itself, `about` is None."""
 
     url: str
     answer: ForecastAnswer
@@ -260,7 +261,7 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """The id of the server's installation, or None if the server sent no id."""
+        """The installation's id and the zone's suffix, as the server sent them, or None if the server sent no id."""
         return self.about.instance_id if self.about else None
 
     @property

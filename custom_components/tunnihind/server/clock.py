@@ -59,9 +59,9 @@ class EntryClock:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal has started again.
+        """Return whether a rehearsal's clock has gone back by more than two minutes, from `before` to `server_now`.
 
-        The rehearsal's clock has then gone back by more than two minutes, from `before` to `server_now`.
+        If so, the rehearsal has started again. If the entry is not for a rehearsal, return False.
         """
         return self.is_rehearsal and server_now < before - _MAX_CACHE_AGE_S
 
@@ -75,7 +75,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls `action` whenever a new quarter-hour begins according to `clock`."""
+    """While the timer is set, calls `action` whenever a new quarter-hour begins according to `clock`."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass

@@ -92,7 +92,7 @@ def series_prices_from(document: object) -> dict[int, float]:
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
-    If a needed score is missing, return None. Raises MalformedDocument.
+    If a score other than `PlanScore.week_share` is missing, return None. Raises MalformedDocument.
     """
     windows = _checked_fields(_ACCURACY_SCHEMA, document)["windows"]
     window = next((window for window in windows if window["days"] == _SCORED_DAYS and "decisions" in window), None)

@@ -16,20 +16,21 @@ from .clock import home_now
 # The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
 # yesterday's prices if its window began before midnight.
 KEPT_PRICES_S: Final = 49 * HOUR_S
-# Prices are published only up to the end of the next delivery day. So if a known settled price is at least this many
-# seconds ahead, the price came from a server with a wrong clock.
+# Prices are published only up to the end of the next delivery day. So if a settled price is for a period that begins
+# at least this many seconds from now, the price came from a server with a wrong clock.
 MAX_SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent up to this many seconds before the pause between requests ends, because the times of polls vary.
+# Past prices may be requested up to this many seconds before the pause between requests ends, because the times of
+# polls vary.
 _POLL_MARGIN_S: Final = 30
-# The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today may have
-# 49 hours.
+# The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today together
+# may have 49 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 _ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged_answers(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer` with the prices that only `older` contains.
+    """Return `newer` with prices of `older` for periods without a price in `newer`.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
     If only `older` has quarter-hour prices, the hourly means of `older` are used. If only `newer` has quarter-hour
@@ -90,10 +91,12 @@ class PastPricesFetcher:
     async def with_past_prices(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
         """Return `known`. If past prices of today or yesterday are missing, request them and add them to `known`.
 
-        No request is sent while no settled price is known, or during the pause after an earlier request.
+        No request is sent while no settled price is known, or during the pause after an earlier request. If the request
+        fails, no prices are added.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
-        # At one in the morning, the current period may have no price yet, although all past prices are known.
+        # Only periods before the current period count as past, because at one in the morning the current period may
+        # have no price yet.
         past = now - now % known.step_s
         if (
             known.settled
@@ -128,7 +131,10 @@ class NewestPricesFetcher:
 
     @property
     def has_no_quarters(self) -> bool:
-        """True if the server sent no valid quarter-hour prices at the last request for them."""
+        """True if the server sent no valid quarter-hour prices at the last request for them.
+
+        After `forget_refusal` or `fetch(in_quarters=False)`, the value is False.
+        """
         return self._refused_at is not None
 
     def forget_refusal(self) -> None:

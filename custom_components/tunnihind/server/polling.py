@@ -1,4 +1,4 @@
-"""Polls one server, and keeps its identity, its prices and the times of its answers."""
+"""Polls one server, and keeps the server's description of itself, its known prices and the times of its answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _ABOUT_INTERVAL_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
-    """A problem with the prices of an entry."""
+    """A problem with the server or the prices of an entry."""
 
     SERVER_UNREACHABLE = "server_unreachable"
     PRICES_LATE = "prices_late"
@@ -56,7 +56,8 @@ class ServerContact:
     last answer first arrived, even if a cache has sent the answer again since. `clock_ahead_s` is the number of seconds
     by which the server's clock is ahead of the `EntryClock`. `is_history_missing` is true if past prices of today are
     missing. `are_quarters_missing` is true if the household needs quarter-hour prices, but the server sends only hourly
-    prices. If the entry can't use the server's prices, `wrong_server` names the problem.
+    prices. If the server's prices are for another zone than the entry's, or if only one of the server and the entry is
+    for a rehearsal, `wrong_server` names the problem.
     """
 
     answered_at: int
