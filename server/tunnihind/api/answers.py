@@ -34,10 +34,11 @@ from tunnihind.market import (
 from tunnihind.settings import Settings
 
 DEFAULT_HISTORY_DAYS: Final = 14
+"""The days of history in `/api/series` if the request has no parameter `days`."""
 MIN_HISTORY_DAYS: Final = 2
+"""The fewest days of history in `/api/series`."""
 MAX_HISTORY_DAYS: Final = 14
-"""Days of history in `/api/series`: the default, the minimum and the maximum. The maximum also applies to
-`/api/v1/quarters`."""
+"""The most days of history in `/api/series` and `/api/v1/quarters`."""
 
 _CACHED_QUARTERS: Final = 4096
 """The largest number of quarters in each cache. The longest answer contains fewer quarters."""
@@ -63,7 +64,10 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
 
 
 def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_HISTORY_DAYS) -> SeriesResponse:
-    """Return the answer to `GET /api/series` as of `now` (unix seconds). `days` is limited to the range 2 to 14."""
+    """Return the answer to `GET /api/series` as of `now` (unix seconds), with `days` days of history.
+
+    `days` is limited to the range 2 to 14.
+    """
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - clamped_history_days(days) * DAY_S
@@ -95,7 +99,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds).
+    """Return the answer to `GET /api/v1/quarters` as of `now` (unix seconds), with `days` days of history.
 
     `days` is limited to the range 0 to 14.
     """

@@ -107,7 +107,7 @@ def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedReques
 
 
 def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float:
-    """Convert a price to EUR/kWh.
+    """Convert a market price to EUR/kWh, and add VAT if `price_kind` is `consumer`.
 
     A price with VAT is rounded to 4 decimals, as everywhere in the API. A price without VAT is rounded to 5 decimals,
     which are 2 decimals in EUR/MWh. Negative zero becomes zero.
@@ -117,7 +117,11 @@ def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float
 
 
 def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRates:
-    """Return the VAT rates of a feed's prices: zero, the operator's choice, or the legal rate of each date."""
+    """Return the VAT rates of a feed's prices.
+
+    For market prices, the rate is zero. For consumer prices, it is the rate that the operator chose, or else the legal
+    rate of each date.
+    """
     chosen = 0.0 if feed.price_kind == "market" else settings.chosen_vat_rate
     return market.vat_by_law if chosen is None else ((0, chosen),)
 

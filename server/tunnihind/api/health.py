@@ -13,7 +13,7 @@ from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""Data older than this many seconds count as stale."""
+"""If the newest forecast or the last refresh is older than this many seconds, the data count as stale."""
 
 
 class Troubles:
