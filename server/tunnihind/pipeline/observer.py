@@ -1,4 +1,4 @@
-"""The base class of the pipeline's observers, such as metrics or a progress bar."""
+"""The base class of the pipeline's observers, which count events or show progress."""
 
 
 class Observer:
@@ -14,5 +14,5 @@ class Observer:
         """Take note that `done` of the `total` years, months or days of a history are filled.
 
         `what` is "prices", or the name of the covariate source whose history is filled. Years, months and days that the
-        back-fill skips now also count as filled.
+        back-fill skips at present also count as filled.
         """

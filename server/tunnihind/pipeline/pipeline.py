@@ -66,13 +66,14 @@ _LONGEST_NAP_S: Final = 10.0
 store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait for a covariate source, because its answer improves the forecast, but at most this many seconds."""
+"""Other tasks wait at most this many seconds for a covariate source, because its answer improves the forecast."""
 
 
 _MAX_BAD_ANSWERS: Final = 3
 _FIRST_RETRY_PAUSE_S: Final = 15 * 60
 """After the first failed request for a day of the history, the day is put off for this many seconds. Each further
-failure makes the pause four times as long, up to 24 hours."""
+failure makes the pause four times as long, up to 24 hours. If the source limits requests (`RateLimited`), the day is
+not put off."""
 
 
 class Pipeline:
@@ -177,7 +178,10 @@ class Pipeline:
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, record the price sources, and delete the health and witnesses of unused sources."""
+        """Record the price sources, and delete the health and witnesses of sources that this server does not use.
+
+        After a success, do nothing until the next call of `run`.
+        """
         if not self._has_forgotten_others:
             # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
@@ -201,7 +205,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _advance(self, without: Collection[TaskKind]) -> bool:
-        """Begin a due task, or wait until a running task ends. If no task is due or running, return False."""
+        """Begin a due task, or else wait until a running task ends. If neither is possible, return False."""
         running = tuple(self._running.values())
         if await self.step(without):
             return True
@@ -216,7 +220,10 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _sleep_until_due(self) -> None:
-        """Sleep until a task is due, but for 1 to `_LONGEST_NAP_S` seconds. If a running task ends, return at once."""
+        """Sleep until a task is due, but at least 1 and at most `_LONGEST_NAP_S` seconds.
+
+        If a running task ends, return at once.
+        """
         # List the running tasks before reading the situation, because a task that ends meanwhile must end the sleep.
         running = tuple(self._running.values())
         now = self._now()
@@ -249,8 +256,8 @@ class Pipeline:
     def _blocked_tasks(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        Each covariate source gets only one request at a time. Only one zone is scored at a time, so that the modelling
-        processes do not have to change from zone to zone.
+        While a task of a covariate source is running, no other task of this source begins. Only one zone is scored at a
+        time, so that the modelling processes do not have to change from zone to zone.
         """
         asked = {Task(kind, task.source) for task in self._running if task.source for kind in TaskKind}
         is_scoring = any(task.kind is TaskKind.SCORES for task in self._running)
@@ -278,8 +285,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of sources and the loss of the database are already in the log. The loss of the lease is logged at
-        # the next attempt to renew the lease.
+        # Failures of sources and the loss of the database are already in the log. `PipelineRunner` logs the loss of the
+        # lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s failed and will be tried again: %s", task, error)
@@ -326,7 +333,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # The error is not raised, so the task counts as done until new data arrive or the next full hour begins.
+            # The error is not raised, because a further attempt is useless until new prices arrive.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)

@@ -34,8 +34,9 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _IngestRound:
-    """The days that one call of `ingest` requests, and the answers so far.
+    """The delivery days that one call of `ingest` requests, and the results so far.
 
+    `added` counts the new, corrected and unchanged prices. `has_usable` is true after the first usable answer.
     `is_over` is true after `ingest` has stopped waiting for answers.
     """
 
@@ -78,10 +79,11 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
 
-        Sources whose earlier request is still running are left out. If no source is left, only wait until one of these
-        requests ends. Call `on_change` whenever the store may have changed. Return the numbers of new, corrected and
-        unchanged prices. Raises StoreError. If no source gives a usable answer, raises the SourceError of the source
-        that may be asked again first.
+        `PriceSettler.days_to_request` may add a day. Sources whose earlier request is still running are left out. If no
+        source is left, only wait until one of these requests ends. Call `on_change` whenever the store may have
+        changed. Return the numbers of new, corrected and unchanged prices. Later answers do not count. Raises
+        StoreError. If no source gives a usable answer, raises the SourceError of the source that may be asked again
+        first.
         """
         round_ = _IngestRound(*await asyncio.to_thread(self._settler.days_to_request, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

@@ -10,7 +10,7 @@ Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago ar
 - the last forecast up to each day's `issue_instant`, because price forecasts of past days use the data known then
 - forecasts from a weather run of 00 UTC, because the price model is trained on them
 
-The back-fill stores no forecast of a covariate that `thin` would delete.
+The back-fill does not store forecasts that `thin` would delete.
 
 The size of the stored data in SQLite:
 
@@ -36,10 +36,10 @@ from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.store import Store
 
 RUN_DAYS: Final = 60
-"""All forecast runs of this many past days are kept."""
+"""All forecast runs that were made at most this many days ago are kept."""
 COVARIATE_DAYS: Final = 14
-"""All forecasts of covariates from this many past days are kept. The number is small, because these forecasts take much
-space."""
+"""All forecasts of covariates that were issued at most this many days ago are kept. The number is small, because these
+forecasts take much space."""
 WITNESS_DAYS: Final = 60
 """A witness is deleted if its delivery day and its last answer are both more than this many days ago."""
 
@@ -61,7 +61,7 @@ def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issue instants of the forecasts of one covariate that may be deleted.
+    """For one covariate, return the issue instants of the forecasts that may be deleted.
 
     `issues` maps the issue instant of each forecast to the start of its weather run. If the forecast does not come from
     a weather run, the start is None.

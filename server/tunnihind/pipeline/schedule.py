@@ -2,8 +2,8 @@
 
 During the publication watch (`Market.publication_watch`), prices are requested every minute until no price up to
 tomorrow is missing, and less often at other times. Each covariate source has its own cadence of requests. A failed task
-is tried again after a pause that grows with each failure, up to a limit. Recorded instants in the future are ignored,
-because they were recorded before the clock was set back.
+is tried again after a pause that grows with each failure, up to a limit. If the recorded instant of an event is in the
+future, the event is ignored, because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,7 +19,8 @@ from tunnihind.sources.base import Cadence
 _WATCH_INTERVAL_S: Final = 60
 _MISSING_INTERVAL_S: Final = 15 * 60
 _COMPLETE_INTERVAL_S: Final = HOUR_S
-"""The seconds from one successful request for prices to the next. `_price_repeat_interval` chooses one of the three."""
+"""After a successful request for prices, the next request follows after this many seconds. `_price_repeat_interval`
+chooses one of the three numbers."""
 
 _HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
@@ -107,7 +108,8 @@ class ZoneSituation:
     run_made_at: int | None = None
     """The instant of the newest forecast, or None before the first."""
     scored_ts: int | None = None
-    """The instant at which the present model was last scored, or None if it was never scored."""
+    """The instant at which the present model was last scored. None if it was never scored, or if another model was
+    scored later."""
     is_in_doubt: bool = False
     """True if prices of today or later are held back, or wait for a second source."""
 
@@ -125,7 +127,7 @@ class Situation:
     forecast_wanted_ts: int | None = None
     """The instant at which the back-fill last made new forecasts due, or None if it never did."""
     held_days: tuple[date, ...] = ()
-    """The held-back delivery days that need a request of their own, oldest first."""
+    """The held-back delivery days whose prices the task `TaskKind.HELD_DAYS` requests, oldest first."""
     missing_years: tuple[int, ...] = ()
     """The years whose prices are to be fetched, newest first."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
@@ -147,7 +149,7 @@ class Situation:
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def tries_of(self, task: Task) -> Tries:
-        """Return the past attempts at a task."""
+        """Return the past attempts at a task. Before the first attempt, return `Tries()`."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
@@ -173,7 +175,11 @@ def next_due_at(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task becomes due. If there is no work for the task, return inf."""
+    """Return the instant at which a task becomes due.
+
+    If the task has no work, or waits for the first price, return inf. If the task is due at once, the result may be
+    -inf.
+    """
     tries = situation.tries_of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -222,7 +228,7 @@ def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
 
 
 def next_day(now: float) -> date:
-    """Return tomorrow's delivery day."""
+    """Return the delivery day that follows the delivery day of `now`."""
     return delivery_day(now) + timedelta(days=1)
 
 
@@ -290,7 +296,7 @@ def _price_repeat_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # After an attempt without enough data for a run, the next attempt also waits for new data or the next full hour.
+    # `ok_ts` counts too, because an attempt without enough prices for a run must not be repeated at once.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.forecast_wanted_ts or 0)
     if not made or max(made) < news <= now:

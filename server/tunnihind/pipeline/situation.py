@@ -33,7 +33,7 @@ def read_situation(
     put_off: Collection[tuple[str, date]] = (),
     blocked: Collection[Task] = (),
 ) -> Situation:
-    """Return the `Situation` at `now`. Raises StoreError.
+    """Read the facts that decide which tasks are due at `now`. Raises StoreError.
 
     The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model.
     `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `blocked` must
@@ -98,10 +98,10 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the days in `held` that need a separate request, oldest first.
+    """Return the days in `held` that the task `TaskKind.HELD_DAYS` requests, oldest first.
 
-    Days from `CORRECTION_DAYS` days ago on don't, because ordinary requests for prices cover them. Days that are more
-    than `HELD_DAYS` days old are not requested again.
+    The last `CORRECTION_DAYS` days before `today`, and later days, are left out, because ordinary requests for prices
+    cover them. Days that are more than `HELD_DAYS` days old are not requested again.
     """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -29,8 +29,9 @@ class SourceCaller:
     async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
         """Send a request to a source by calling `question`, and return the answer. Raises SourceError, StoreError.
 
-        If the source fails several times in a row, only the first failure is logged as a warning, with `advice` at its
-        end. If the source has asked for a pause that is not over yet, the call sends no request and raises RateLimited.
+        If the source fails several times in a row, only the first failure is logged as a warning, and the other
+        failures at level DEBUG. `advice` is added to the logged text. If the source has asked for a pause that is not
+        over yet, the call sends no request and raises RateLimited.
         """
         self._raise_if_paused(source)
         try:
