@@ -95,7 +95,7 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the series from `start_ts` until `end_ts`. Prices outside this series are NaN.
+        """Return the prices from `start_ts` until `end_ts` as a series. Periods outside `self` have the price NaN.
 
         `start_ts` and `end_ts` must be multiples of the step.
         """

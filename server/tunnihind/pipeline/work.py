@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
-    """Put the server's messages into a queue. When the server ends, end this process, even if it is still working."""
+    """Put the server's messages into a queue. When the server ends, end this process, even during a call."""
     with suppress(EOFError, OSError):
         while True:
             work.put(receive(sys.stdin.buffer))

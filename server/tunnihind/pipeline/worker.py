@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
-"""The niceness of the process that makes forecasts. The server's answers to requests have a higher priority."""
+"""The default niceness of the process. The server, which answers requests, has a higher priority."""
 _IDLE_S: Final = 5.0
 """The process ends after this many seconds without work, because the next call usually comes only an hour later."""
 _LIMIT_S: Final = 15 * 60.0
@@ -47,7 +47,7 @@ class Worker:
     """Calls functions in a separate process.
 
     A call of `do` starts the process if none is running. The process ends after `idle_s` seconds without work. If the
-    process dies during a call or takes too long, the function is called once more in a new process.
+    process dies during a call, or if the call takes too long, the function is called once more in a new process.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Worker:
         """Call `work` in the worker's process, and return the result. `work` must be picklable.
 
         If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
-        raises a RuntimeError with the traceback as a note. If the process dies or exceeds the time limit, `work` is
-        called once more. Raises WorkerError if the second attempt fails in the same way, if the process can't be
-        started, or if `close` ends it. If this call is cancelled during `work`, the process ends.
+        raises a RuntimeError with the traceback as a note. If the process dies, or if `work` exceeds the time limit,
+        `work` is called once more. Raises WorkerError if the second attempt fails in the same way, if the process can't
+        be started, or if `close` ends the process. If this call is cancelled during `work`, the process ends.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -186,7 +186,7 @@ class _Process:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._outcome: asyncio.Future[Outcome] | None = None
-        # With -P, Python imports no modules from the current folder.
+        # With -P, Python does not add the current folder to the folders from which it imports modules.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
             command,
@@ -268,8 +268,9 @@ class _Process:
 def _needed_environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    The other variables may contain secrets, and other programs may be able to read the environment with which a process
-    started (`/proc/PID/environ`). So `_Process` sends the other variables in a message, except the server's settings.
+    `PYTHONPATH` lists the folders of the server's `sys.path`. The other variables may contain secrets, and other
+    programs may be able to read the environment with which a process started (`/proc/PID/environ`). So `_Process` sends
+    all variables except the server's settings in a message.
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
