@@ -25,8 +25,8 @@ CHECK_ADDRESSES_EVERY_S: Final = 60.0
 """A new network or address is noticed within this many seconds."""
 
 _MULTICAST_GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
-"""The groups of multicast DNS. IPv6 uses the site-wide group, because the link-local group needs the name of an
-interface."""
+"""The groups of multicast DNS to which `_own_address` looks for a route. The IPv6 group is the site-wide group, because
+a route to the link-local group needs the name of an interface."""
 
 _MDNS_PORT: Final = 5353
 
@@ -117,13 +117,19 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:
-    """Return the addresses at which other machines can reach a server that listens on `hosts`."""
+    """Return the addresses at which other machines can reach a server that listens on `hosts`.
+
+    `hosts` must contain no loopback address.
+    """
     found = (_own_address(host) if ip_address(host).is_unspecified else host for host in hosts)
     return [address for address in found if address is not None]
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the address from which the machine sends multicast packets. If there is no network, return None."""
+    """Return the address from which the machine sends multicast packets. If there is no network, return None.
+
+    The address has the IP version of `wildcard`.
+    """
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # For a datagram socket, `connect` only chooses the route and sends nothing.

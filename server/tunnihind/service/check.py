@@ -35,9 +35,9 @@ _HISTORY_DAYS_AGO: Final = 7
 class CheckResult:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` says in words when the answer's data end. `faults` says what is wrong with the answer, or why there is no
-    usable answer. `has_answered` is false if the source can't be reached, limits requests, or answers with a server
-    error.
+    `reach` says in words when the answer's data end. `faults` lists what is wrong with the answer. If there is no
+    usable answer, `reach` is empty, and `faults` says why. `has_answered` is false if the source can't be reached,
+    limits requests, or answers with a server error.
     """
 
     subject: str
@@ -132,7 +132,10 @@ async def _check_history(source: CovariateSource, now: int, market: Market) -> C
 def _covariate_reach(
     series: Sequence[IssuedSeries], market: Market, *, least_until: int
 ) -> tuple[str, tuple[str, ...]]:
-    """Return words that say when the known values end, and the faults. An end at or before `least_until` is a fault."""
+    """Return (the end of the last known value in words, faults).
+
+    If no value is known, or if the end is not after `least_until` (unix seconds), there is one fault.
+    """
     ends = [_last_value_end(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -74,7 +74,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 async def serve_demo(settings: Settings, progress: Progress) -> None:
     """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
-    The demo has its own store, which is deleted at the end, so that simulated prices never mix with real prices.
+    The demo has its own store, so that simulated prices never mix with real prices. At the end, this store is deleted.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:

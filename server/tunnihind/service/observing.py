@@ -17,7 +17,7 @@ class Progress(Protocol):
 
 
 class LoggedProgress:
-    """Logs the progress of long work, for a server without a terminal."""
+    """Logs the progress of long work, for servers and commands without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
         """After each tenth of the work, log `done` and `total`."""

@@ -28,7 +28,10 @@ type OpenStore = Callable[[Settings], Store]
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing, or only for reading if writing is impossible. Raises SettingsError, StoreError."""
+    """Open the store for writing, or only for reading if writing is impossible. Raises SettingsError, StoreError.
+
+    If the tables don't fit this version of Tunnihind, raises SchemaError.
+    """
     try:
         return Store(settings.store_url)
     except SchemaError:

@@ -31,7 +31,7 @@ class PipelineState(Protocol):
 
 
 class LagCollector(Collector):
-    """Reports the time since this server last had the newest data of the database."""
+    """Reports the time since this server last made sure that it has the newest data of the database."""
 
     def __init__(self, updater: SnapshotUpdater) -> None:
         self._updater = updater
