@@ -18,8 +18,8 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline that makes no progress for this many seconds counts as stuck, because even the slowest request takes only
-minutes."""
+"""A pipeline that makes no progress for this many seconds counts as stuck, because even the slowest request takes less
+time."""
 
 _DATABASE_TIMEOUT_S: Final = 2.0
 """If the database does not answer within this many seconds, the pipeline continues only while the lease is certainly
@@ -27,7 +27,7 @@ held."""
 
 
 class PipelineRunner:
-    """Runs the pipeline while this process holds the lease.
+    """Starts the pipeline when this process gets the lease, and stops the pipeline when the lease may be lost.
 
     Servers that stand by check every second whether the lease's holder is alive. If the holder is dead, one of these
     servers takes over the lease.
@@ -51,13 +51,13 @@ class PipelineRunner:
         self._steps_seen = 0
         self._checks_without_step = 0
         self.takeovers = 0
-        """The number of times that this server has begun to run the pipeline."""
+        """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since this server last saw the lease renewed, by itself or by another server.
+        """The seconds since this server last renewed the lease, or last saw that another server had renewed it.
 
-        None if no holder of the lease is known.
+        The first sight of another server's lease counts as a renewal. None if no holder of the lease is known.
         """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
@@ -135,7 +135,7 @@ class PipelineRunner:
         return False
 
     def _record_beat(self, *, is_ours: bool) -> None:
-        """If the lease has been renewed, record the time of this check.
+        """If the lease has been renewed or is seen for the first time, record the time of this check.
 
         If no server holds the lease, remove the recorded time.
         """
@@ -146,7 +146,7 @@ class PipelineRunner:
             self._last_beat = None
 
     def _record_steps(self) -> None:
-        """Record whether the pipeline makes progress.
+        """If the pipeline makes no progress for `STUCK_AFTER_S` seconds, report the pipeline as stuck.
 
         The runner counts its checks instead of seconds, because a suspended machine or a frozen container makes no
         checks.

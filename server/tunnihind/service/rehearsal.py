@@ -26,10 +26,10 @@ _BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data of one market for a rehearsal.
+    """The forecaster of one market for a rehearsal, and the data from which the market's answers are made.
 
     `archive` also holds data that became known after the rehearsal's start. `earlier_runs` maps each step in seconds to
-    the runs issued up to the start.
+    the stored and newly made runs that were issued from 15 UTC days before the start up to the start.
     """
 
     archive: Archive
@@ -54,7 +54,7 @@ class Rehearsal:
     def make_runs(self, at: int) -> Runs | None:
         """Make the runs and scenarios from the data that were known at `at`.
 
-        If no price was known, or if all known prices were too old, return None.
+        If no price of the market's zone was known, or if the newest was for a day more than 7 days ago, return None.
         """
         return Runs.made_by(self.forecaster, self.archive.as_of(at))
 
@@ -63,12 +63,15 @@ class Rehearsal:
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def newest_known_ts(self, at: int) -> int | None:
-        """Return the newest instant, up to `at`, at which a price became known. If no price was known, return None."""
+        """Return the newest instant, up to `at`, at which a price of any zone became known.
+
+        If no price was known, return None.
+        """
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at `at`. `runs` lists the runs that the rehearsal has made so far, oldest first."""
+        """Return the data to serve at `at`. `runs` lists the runs made since the rehearsal's start, oldest first."""
         market, known_ts, prices = self.forecaster.market, self.newest_known_ts(at), self.archive.prices.as_of(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -91,7 +94,10 @@ class Rehearsal:
 
 
 def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make the daily runs that the store lacks, so that answers contain past forecasts."""
+    """Make a run at each of the `daily_issue_instants` on a delivery day without a stored run.
+
+    The runs are made so that answers contain past forecasts. Instants at which no run can be made are left out.
+    """
     done = {delivery_day(run.made_at) for run in archived}
     for at in daily_issue_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -100,7 +106,10 @@ def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model
 
 
 def daily_issue_instants(instant: int) -> Iterator[int]:
-    """Yield the daily issues (09:00 UTC) before `instant`, from 15 UTC days earlier on, oldest first."""
+    """Yield the instants of 09:00 UTC on the UTC day of `instant` and on the 15 days before, oldest first.
+
+    Only instants before `instant` are yielded.
+    """
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(_BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

@@ -35,7 +35,10 @@ class RehearsedZone:
         self.page_context = PageContext()
 
     async def update(self, now: int) -> None:
-        """If the hour or the known prices have changed since the last call, make new runs and update the snapshot."""
+        """Make new runs, and update the snapshot and the page's weather.
+
+        If neither the hour nor the known prices have changed since the last call, do nothing.
+        """
         seen = floor_hour(now), self._rehearsal.newest_known_ts(now)
         if seen == self._updated_for:
             return

@@ -1,4 +1,4 @@
-"""Starts the web server, and stops it after a stop signal."""
+"""Starts and stops the web server, and waits for a stop signal."""
 
 import asyncio
 import errno
@@ -45,10 +45,11 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """While this context is open, serve `zones` on the host and port of the settings.
 
-    Without `instance_id`, the server is not announced on the local network. Once the yielded event is set, `/readyz`
-    fails, and each answer closes its connection. If the event is set when the context ends, the server answers requests
-    for `drain_seconds` more, so that a load balancer can switch to another server. A second stop signal ends this wait.
-    Raises SettingsError if the server can't listen on the host and port.
+    If `settings.announce` is false or `instance_id` is None, the server is not announced on the local network. Once the
+    yielded event is set, `/readyz` fails, and each answer closes its connection. If the event is set when the context
+    ends, the server first answers requests for another `drain_seconds` seconds, or until a second stop signal comes, so
+    that a load balancer can switch to another server. Raises SettingsError if the server can't listen on the host and
+    port.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -95,7 +96,7 @@ async def open_site(
 
 
 def _raise_connection_limit() -> int:
-    """Raise the limit of open file descriptors where possible, and return how many connections it allows."""
+    """Raise the limit of open file descriptors where possible, and return how many connections the limit allows."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform

@@ -30,8 +30,9 @@ CHECK_STORE_EVERY_S: Final = 5.0
 import."""
 
 CHECK_STORE_OFTEN_S: Final = 1.0
-"""The pause in seconds between checks of a PostgreSQL database that has not announced a change yet. Perhaps it never
-will, because a standby database announces no changes, and a connection pooler may not pass announcements on."""
+"""The pause in seconds between checks of a PostgreSQL database while the connection for announcements has brought none.
+Perhaps the connection never brings any, because a standby database announces no changes, and a connection pooler may
+not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
@@ -70,7 +71,7 @@ class _StoreState(NamedTuple):
 
 
 class SnapshotUpdater:
-    """Gives the zones' snapshots new data when the store or the hour has changed."""
+    """Checks the store, and gives new data to the zones' snapshots and to the pages."""
 
     def __init__(self, store: Store, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._store = store
@@ -186,9 +187,9 @@ class SnapshotUpdater:
             return seen, data, contexts
 
     def _context_with_weather(self, context: PageContext, market: Market, seen: _StoreState, now: int) -> PageContext:
-        """Return a market's `PageContext` with the newest weather.
+        """Return `context` with a market's newest weather, and with scores of the weather forecasts.
 
-        Reading the scores of the weather forecasts takes 0.1 s, so scores in memory are kept until the hour changes.
+        Reading the scores takes 0.1 s, so scores in memory are kept until the hour changes.
         """
         context = replace(context, weather=read_region_weather(self._store, market, now))
         if not context.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -223,7 +224,10 @@ class SnapshotUpdater:
 
 
 def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Return a market's newest forecast of wind and sun, or None if there is no recent forecast. Raises StoreError."""
+    """Return the newest forecast of wind and sun in a market's region. Raises StoreError.
+
+    If there is none (see `RegionWeather.of`), return None.
+    """
     made_until = now + MAX_CLOCK_DIFFERENCE_S
     names = (*wind_covariate_names(market), *sun_covariate_names(market))
     return RegionWeather.of(
