@@ -42,8 +42,9 @@ class Settings:
     """The server's settings with their defaults.
 
     The first of the `zones` is served at the root. Each further zone is served under a path such as `/lv`. The method
-    `for_zone` sets `base_path` to a zone's path. `vat_rate` is a fraction, and the price limits are in EUR/MWh.
-    `rate_limit` is in requests per second for each client, or 0 for no limit.
+    `for_zone` sets `base_path` to a zone's path. `vat_rate` is a fraction, or None for the default rates.
+    `price_floor` and `price_cap` are in EUR/MWh. `rate_limit` is in requests per second for each client, or 0 for no
+    limit.
     """
 
     # `repr=False` keeps the token, and the password in the database's address, out of logs.
@@ -75,7 +76,10 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Raise SettingsError if a checked value is impossible. The error names the setting and the broken rule."""
+        """Raise SettingsError if a rate, a price limit, `drain_seconds` or a web address is invalid.
+
+        The error names the setting and the broken rule.
+        """
         # With `not`, these checks refuse NaN too, because all these comparisons with NaN are false.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
@@ -126,7 +130,7 @@ class Settings:
 
     @property
     def is_private(self) -> bool:
-        """True if the host in `base_url` is this machine or in a local network, judged by its name or address."""
+        """True if the host's name or address in `base_url` exists only on this machine or in a local network."""
         return _is_local_host(urlsplit(self.base_url).hostname or "")
 
     @property

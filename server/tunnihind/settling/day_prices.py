@@ -16,7 +16,8 @@ _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
 """A mistake must explain at least this many differing prices, because fewer could be a coincidence."""
 _EXPLAINED: Final = 0.9
-"""A shift must explain this share of the differing prices, less the prices that it moved in from another day."""
+"""A shift must explain at least this share of the differing prices. A shift by n periods may explain n prices fewer,
+because n prices come from another day."""
 _SMALL_EUR_MWH: Final = 5.0
 """The factor is computed only from pairs whose `theirs` is at least this far from zero, because the ratios of small
 prices are inexact."""
@@ -65,9 +66,9 @@ class DayPrices:
         return dict(sorted((self.whole_hours | hourly_prices(self.quarters)).items()))
 
     def pairs_with(self, other: DayPrices) -> list[PricePair]:
-        """Return a pair of prices for each period that is in both versions, in chronological order.
+        """Return a pair of prices for each quarter that is in both versions, in chronological order.
 
-        Hourly prices are paired only in hours in which no quarter was paired.
+        If no quarter of an hour has a pair, and both versions have a price of the hour, the hour has a pair.
         """
         pairs = [
             PricePair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters
@@ -97,8 +98,8 @@ class DayPrices:
 
         If a new price differs from the settled price by at most a cent, the row keeps the settled price. If this
         version gives a price for a whole hour, and the hour's four settled quarters have another mean, each quarter
-        gets the hour's price. If this version gives four quarters, and the whole hour is settled, the hour gets the
-        quarters' mean.
+        gets the hour's price. If this version gives an hour's four quarters, and a price for the whole hour is settled,
+        the quarters' mean replaces the settled price.
         """
         rows = [(ts, QUARTER_S, _price_to_keep(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:

@@ -18,10 +18,12 @@ from tunnihind.store.witnesses import Witness
 _ASKED_EARLY_S: Final = 60
 """The answers to two hourly requests may come this many seconds less than an hour apart."""
 _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source must repeat a correction of its own unconfirmed prices for this many seconds."""
+"""A source must repeat a correction of its own unconfirmed prices for this many seconds, or for `DISPUTED_S` seconds if
+another source contradicts the correction."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""A source may have to repeat its prices for this many seconds if they differ from another source's prices. A claim is
-not credible if its last answer is at least this many seconds older than another claim's last answer."""
+"""For a day from `waits_from` on, a source must repeat its prices for this many seconds if they contradict another
+source's credible or settled prices, and no second source gives the same prices. A claim is not credible if its last
+answer is at least this many seconds older than the last answer of another claim that is neither off nor doubtful."""
 _SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
@@ -94,9 +96,9 @@ class Claim:
 class AnswerComparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated these
-    prices for six hours. `contradicts_agreed_day` is true if the answer contradicts an agreed day. `detail` describes
-    the first pair of prices that differ, or is empty if no prices differ.
+    `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated the
+    contradicting prices for `_SUSPECT_S` seconds. `contradicts_agreed_day` is true if the answer contradicts an agreed
+    day. `detail` describes the first pair of prices that differ, or is empty if no prices differ.
     """
 
     is_off: bool = False
@@ -160,7 +162,7 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
     """Return the ruling on a day about which the two claims of `pair` agree.
 
     If these claims would change agreed prices, and the change looks like a mistake, the claims are held back until both
-    sources have repeated them for six hours.
+    sources have repeated their prices for `_SUSPECT_S` seconds.
     """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -214,8 +216,8 @@ def _credible_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the claim in `credible` if its prices may be settled now, or else None.
 
-    `credible` has at most one claim. To change the settled prices, a source must have repeated its prices for an hour
-    if the settled prices are its own, and for two hours otherwise.
+    `credible` has at most one claim. To change the settled prices, a source must have repeated its prices for
+    `_CORRECTED_AFTER_S` seconds if the settled prices are its own, and for `DISPUTED_S` seconds otherwise.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -224,7 +226,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust_key(one: Claim) -> tuple[bool, bool]:
-    """Return a key that sorts the most trusted claim first.
+    """Return a sort key for the claims of a disputed day. The rule settles the first claim in this order.
 
     Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day
     was traded in quarters.

@@ -30,7 +30,7 @@ type _Settled = dict[Zone, dict[date, SettledDay]]
 
 @dataclass(frozen=True, slots=True)
 class PriceAnswer:
-    """A source's name, and the sheets from one call of its method `prices`."""
+    """A source's name, and the sheets from one call of its method `fetch_sheets`."""
 
     source: str
     sheets: Sequence[DaySheet]
@@ -48,9 +48,9 @@ class PriceAnswer:
 class SettlingOutcome:
     """The result of settling answers.
 
-    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because all
-    settled days that the answers cover were wrong, `wrong_since` is the instant at which the first of these prices was
-    settled. Otherwise, `wrong_since` is None.
+    `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because the
+    new prices contradicted all settled days, `wrong_since` is the earliest instant at which a price of these days was
+    seen. Otherwise, `wrong_since` is None.
     """
 
     added: AddedCounts = field(default_factory=AddedCounts)
@@ -62,7 +62,7 @@ class SettlingOutcome:
 
 
 class PriceSettler:
-    """Settles prices in the store. The methods wait for the database, so they must be called in a thread.
+    """Settles prices in the store. The methods wait for the database, so don't call them in the event loop's thread.
 
     `sources` lists the names of the sources, the most trusted first. Whenever a day's prices are held back for a new
     reason, `on_held` is called with the source's name and the reason.
@@ -152,8 +152,8 @@ class PriceSettler:
         """Store settled prices, and delete withdrawn prices.
 
         If at least two days are settled, all unconfirmed, and the new prices contradict all of them, the sources of
-        these days were wrong. Then all unconfirmed prices that these sources have given since the first wrong price are
-        deleted.
+        these days count as wrong. Then all unconfirmed prices of the zone that these sources have given since the first
+        wrong price are deleted.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -172,7 +172,7 @@ class PriceSettler:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # If a single day changes, or if a settled day stays the same, the changes are corrections.
+        # If a single day changes, or if a settled day is agreed or stays the same, the changes are corrections.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.first_seen_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -192,7 +192,7 @@ class PriceSettler:
     def _store_witnesses(
         self, known: Mapping[_Key, Witness], witnesses: Mapping[_Key, Witness], waits_from: date
     ) -> None:
-        """Store the witnesses. Log the days that are newly held back, and the days that are now accepted."""
+        """Store changed witnesses. Log the days held back for a new reason, and the days that are now accepted."""
         news = [
             one
             for key, one in witnesses.items()
@@ -225,7 +225,8 @@ def _witnesses_by_day(witnesses: Mapping[_Key, Witness], source: str, zone: Zone
 def _updated_witness(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
     """Return a source's witness after a new sheet with `prices`.
 
-    `prices` is empty if the sheet has no valid prices. Then the result has the prices of the earlier witness `known`.
+    `prices` is empty if the sheet has no valid prices. Then the result has the prices of the earlier witness `known`,
+    if there is one.
     """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)

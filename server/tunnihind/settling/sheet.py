@@ -1,7 +1,7 @@
 """Checks a single sheet. All functions are pure.
 
-Prices are used only if they are complete and possible, because some answers with HTTP status 200 have contained only
-half a day, two prices for one quarter, or zeros.
+The checks are needed because some answers with HTTP status 200 have contained only half a day, two prices for one
+quarter, or zeros.
 """
 
 import math
@@ -46,8 +46,8 @@ class HeldReason:
 def checked_prices(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | HeldReason:
     """Return a sheet's prices in chronological order.
 
-    If the prices are unreadable, impossible or incomplete, return the reason. Hourly prices are accepted even for
-    days that were traded in quarters.
+    If the prices are unreadable, impossible, contradictory or incomplete, or not for hours or quarters of the day,
+    return the reason. Hourly prices are accepted even for days that were traded in quarters.
     """
     if sheet.fault:
         return HeldReason(ReasonCode.UNREADABLE, sheet.fault)
@@ -62,7 +62,7 @@ def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float,
 
     Prices are doubtful if they are zero for 20 hours or more, if all are equal, or if they equal the prices of another
     day in `other_days`. Such prices are more likely a mistake of the source than real prices. Doubtful prices are
-    settled only if other prices confirm them.
+    settled only if they agree with another source's prices or with settled prices.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
