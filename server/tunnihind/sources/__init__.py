@@ -9,5 +9,5 @@ for the places of `tunnihind.weather_points`. `simulated` provides the data of `
 tests.
 
 `upstream` sends all requests to sources. A source does not use the store, and does not judge prices. The pipeline
-decides when each source gets a request. `tunnihind.settling` decides which prices are settled.
+and the command `check` decide when a source gets a request. `tunnihind.settling` decides which prices are settled.
 """

@@ -52,7 +52,7 @@ class PriceSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """The pause before the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
+    """The seconds until the next request: `every_s` after a successful request began, or `retry_s` after a failure.
 
     Each further failure in a row doubles the pause, up to `longest_retry_s` seconds.
     """
@@ -68,7 +68,7 @@ class BackFillPace:
 
     The other fields apply only if `by` is "day". A day is not requested earlier than `after_s` seconds after its start.
     At most `max_days_an_hour` days are requested within an hour, and at most `max_days_a_day` days within 24 hours.
-    Failed requests do not count.
+    Only days that were filled or were recorded as unavailable count.
     """
 
     by: Literal["month", "day"] = "month"
@@ -99,14 +99,14 @@ class CovariateSource(Protocol):
     async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name. Raises SourceError.
 
-        The forecasts count as issued at `now`, or when the source's answer arrives. If no forecast is new, the mapping
-        may be empty.
+        Depending on the source, the forecasts count as issued at `now`, or when the source's answer arrives. If no
+        forecast is new, the mapping may be empty.
         """
 
     async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the archived forecasts of the days from `first` to `last`, by covariate. Raises SourceError.
 
-        Depending on the source, these are the UTC days on which the forecasts were issued, or the delivery days that
+        Depending on the source, the days are the UTC days on which the forecasts were issued, or the delivery days that
         were forecast.
         """
 

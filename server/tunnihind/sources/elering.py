@@ -1,8 +1,8 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
 The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
-with a time zone. An answer contains the prices of all four zones. It includes the period that starts at `end`. Each
-price comes with the start of its period, in unix seconds. The periods are quarters of an hour from delivery day
+with a time zone. An answer contains the prices of all four zones, up to and including the period that starts at `end`.
+Each price comes with the start of its period, in unix seconds. The periods are quarters of an hour from delivery day
 2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
@@ -26,8 +26,8 @@ _MAX_DAYS: Final = 92
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MAX_ROWS_BYTES: Final = 800_000
-"""A zone's rows with more bytes are not read one by one, because that would take too much memory. The rows of a zone
-for 92 days take 0.4 MB."""
+"""If a zone's rows have more bytes than this, they are not read one by one, because that would take too much memory.
+The rows of a zone for 92 days take 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -87,7 +87,10 @@ class EleringPrices:
         self._url = f"{base_url.rstrip('/')}/nps/price"
 
     async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
+        """Return a sheet for each zone and delivery day from `first` to `last`.
+
+        Days without quotes and faults have no sheet. Raises SourceError.
+        """
         sheets = []
         for start, end in day_ranges(first, last, _MAX_DAYS):
             # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.

@@ -32,8 +32,8 @@ AREA_CODES: Final[Mapping[str, str]] = {
 """Energy identification codes (EIC) of the bidding zones."""
 
 _MAX_DAYS: Final = 90
-"""The most days that one request covers, because an answer contains at most 100 documents, one for each day's
-prices."""
+"""A request for prices covers at most this many days, because an answer contains at most 100 documents, one for each
+day's prices."""
 
 # After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
@@ -50,10 +50,11 @@ class EntsoePlatform:
         self._token = token
 
     async def time_series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`.
+        """Return the time series that match `query` for the delivery days from `first` to `last`.
 
-        If the platform has no data, return an empty list. If the range is too long for the platform, each half of the
-        range is requested separately. Raises SourceError.
+        `query` contains the request's parameters except the range and the token. If the platform has no data, return an
+        empty list. If the range is too long for the platform, each half of the range is requested separately. Raises
+        SourceError.
         """
         params = {
             **query,
@@ -88,9 +89,10 @@ class EntsoePrices:
     async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        Each zone needs a separate request. If a zone's request fails, the `fault` of its sheets describes the problem.
-        If the platform can't be reached or limits requests, zones that were not requested yet have no sheets. Raises
-        SourceError if the first zone's request gets no answer or a refusal, or if the requests for all zones fail.
+        Each zone needs a separate request. If the answer has no prices of a day, the day has no sheet. If a zone's
+        request fails, the `fault` of the zone's sheets describes the problem. If the platform can't be reached or
+        limits requests, zones that were not requested yet have no sheets. Raises SourceError if the first zone's
+        request gets no answer or a refusal, or if the requests for all zones fail.
         """
         return [
             sheet

@@ -73,7 +73,11 @@ class EntsoeForecasts:
         return dict(issued_series)
 
     async def _fetch_hourly_means(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return the hourly means of each readable series, by the name of the series."""
+        """Return the hourly means of each readable series, by the name of the series.
+
+        Raises SourceError if the platform can't be reached or limits requests, or if every request is refused or gets
+        an unreadable answer.
+        """
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -110,17 +114,18 @@ def _series_name(zone: str, kind: str) -> str:
 
 
 def publication_deadline(name: str, day: date) -> int:
-    """Return the instant until which the forecast `name` for a delivery day must be published."""
+    """Return the instant by which the forecast `name` for a delivery day must be published."""
     if "_load_" in name:
         return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
     return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean of each hour in MW, by the start of the hour.
+    """Return hourly means in MW, by the start of the hour.
 
-    Each mean comes from the finest resolution at which all values of the hour are known. Negative values, and values
-    above `_LARGEST_MW`, count as unknown. Raises BadAnswer if the values aren't in megawatts.
+    Each mean comes from the finest resolution at which all values of the hour are known. Hours without such a
+    resolution are left out. Negative values, and values above `_LARGEST_MW`, count as unknown. Raises BadAnswer if the
+    values aren't in megawatts.
     """
     periods: list[Period] = []
     for one in series:

@@ -26,7 +26,7 @@ _MAX_POINTS: Final = 40_000
 """The most Points in a Period. A leap year has 35,136 quarters."""
 
 _MAX_ELEMENTS: Final = 250_000
-"""The prices of 90 days in quarters have about 28,000 elements for each auction."""
+"""The most elements in a document. The prices of 90 days in quarters have about 28,000 elements for each auction."""
 _MAX_DEPTH: Final = 32
 
 _ACKNOWLEDGEMENT: Final = "Acknowledgement_MarketDocument"
@@ -78,7 +78,7 @@ class Acknowledgement:
 
     @property
     def is_range_too_long(self) -> bool:
-        """True if the requested range is too long."""
+        """True if the request asks for more data than the platform allows."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
