@@ -122,6 +122,8 @@ class Account:
         # If the clock is at most 12 hours behind `_ran_until`, no running time counts until the clock reaches
         # `_ran_until`.
         seen = self._now = max(now, self._ran_until)
+        if self._present_span is not None and self._present_span.span.closes <= seen:
+            self._present_span = None
         self._follow_outcome(settings, outcome, timeline, seen, is_clock_set_back=now < seen)
         if self._windows:
             self._ran_until = max(self._ran_until, min(seen, self._windows[-1].end))

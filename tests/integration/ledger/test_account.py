@@ -417,6 +417,16 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
     assert Timeline(HOUR_S).period_at(NIGHT) is None
 
 
+def test_a_window_that_never_began_keeps_no_prices() -> None:
+    life = Life(BOILER, NIGHT)
+    life.tick()
+    assert isinstance(life.outcome, Window)
+    assert life.outcome.start > life.now
+    life.settings = replace(BOILER, price_cap=-1.0)
+    life.live(NIGHT + 20 * DAY_S)
+    assert life.ledger.as_dict()["prices"]["since"] >= life.now - 6 * DAY_S
+
+
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])
 @pytest.mark.parametrize("plan", [BOILER, MACHINE, CAR], ids=["split", "one piece", "by energy"])
 def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanSettings, back_s: int) -> None:
