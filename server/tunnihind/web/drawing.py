@@ -161,7 +161,7 @@ def round_step(reach: float, steps: int) -> float:
     A round number is 1, 2 or 5 times a power of ten.
     """
     magnitude = 10.0 ** floor(log10(reach / steps))
-    return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
+    return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach * (1 - 1e-9))
 
 
 def _colour_paths(
