@@ -13,10 +13,9 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
-# Stored kWh, EUR and hours are rounded to 6 decimals.
+# The figures of a stored total, and stored meter readings, are rounded to 6 decimals.
 _DECIMALS: Final = 6
 _FIGURES_PER_AMOUNTS: Final = 4
-_KWH_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ class StartedWindow:
     def as_dict(self) -> dict[str, Any]:
         """Return the window in a form that JSON can store."""
         kept = asdict(self)
-        kept["readings"] = [[start, end, round(kwh, _KWH_DECIMALS)] for (start, end), kwh in self.readings.items()]
+        kept["readings"] = [[start, end, round(kwh, _DECIMALS)] for (start, end), kwh in self.readings.items()]
         return {name: value for name, value in kept.items() if value is not None}
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Finds the longest time for which a device can run, and the cheapest steps for this time.
+"""Finds for how much of the wanted time a device can run, and the cheapest steps for running that long.
 
 Time is divided into steps of equal length. The search uses dynamic programming. Each state of the search has four
 values: a step, the number of steps for which the device must still run, the number of pieces that may still start, and
@@ -55,7 +55,7 @@ def most_fillable_steps(
 
 @dataclass(frozen=True, slots=True)
 class _CostTable:
-    """The least costs of running a device if at most a given number of pieces, or any number, may still start.
+    """The least costs of running a device, for one limit on the pieces that may still start, or without a limit.
 
     `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
     `step` begins. `off[step][left]` is the least cost if no piece is running then.

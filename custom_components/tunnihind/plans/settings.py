@@ -96,10 +96,10 @@ class PlanSettings:
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
-    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A split plan has at most
-    `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days of the plan's
-    deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day, and
-    Monday is 0. A span lasts at most `days` days.
+    `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A window that is split has at
+    most `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days of the
+    plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
+    and Monday is 0. A span lasts at most `days` days.
 
     `price_cap` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at

@@ -25,8 +25,7 @@ class PlanChange:
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
     as it is. If `replan` is true, a running window ends, and the plan may get a new window in the present span. If
     `must_fit` is true, set or cleared fields that leave the plan too little time to run are refused. Entities don't set
-    `must_fit`, because an entity changes only one field at a time, and the plan may have too little time until the next
-    change.
+    `must_fit`. An entity changes only one field at a time, so between two changes the plan may not have enough time.
     """
 
     values: Mapping[str, Any] = NO_VALUES

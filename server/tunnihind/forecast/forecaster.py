@@ -83,7 +83,7 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
+        """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
 
         The forecast begins with the next hour. If no price of the forecast zone is known for the last 7 days, return
         None.

@@ -195,7 +195,7 @@ class Forecaster(Protocol):
         """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past today or past the newest day with a known price, whichever is later.
+        """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
 
         The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
         price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days,

@@ -3,9 +3,9 @@
 The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
 a time, depending on the source. The table `state` records the instant at which each year, month or day was last filled.
 
-The history of weather runs is filled day by day. The source of weather runs limits requests, so the back-fill limits
-the number of days that it requests in an hour and in 24 hours. If a day's weather run is unavailable, the back-fill
-requests the day up to three more times, after pauses of one, three and nine days.
+The history of weather runs is filled day by day. The source of weather runs accepts only a limited number of requests.
+So the back-fill requests only a limited number of days in an hour and in 24 hours. If a day's weather run is
+unavailable, the back-fill requests the day up to three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence

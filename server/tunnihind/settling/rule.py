@@ -16,7 +16,8 @@ from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""The answers to two hourly requests may come this many seconds less than an hour apart."""
+"""The times below are this many seconds less than whole hours, because the answers to two hourly requests may come
+slightly less than an hour apart."""
 _CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source must repeat a correction of its own unconfirmed prices for this many seconds, or for `DISPUTED_S` seconds if
 another source contradicts the correction."""

@@ -139,7 +139,7 @@ class SimulatedMarket:
                 return self.radiation(point, ts)
 
     def wind_speed(self, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return the wind speed at hub height in m/s."""
+        """Return the wind speed in m/s, 100 m above the ground."""
         noise = self._correlated_noise("wind", point, ts, 60 * HOUR_S, 15 * HOUR_S)
         mean = 7.6 + 0.9 * _yearly_cosine(ts)
         speed: Floats = np.clip(mean * np.exp(0.42 * noise - 0.09), 0.1, 40.0)

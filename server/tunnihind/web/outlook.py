@@ -101,7 +101,7 @@ o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 _WORTH_NAMING: Final = 0.5
 """The page names a second span if its size is at least this fraction of the largest span's size.
 
-A span's size is the sum of the amounts by which its hours exceed the `level` of `_largest_spans`.
+    A span's size is the sum of the amounts by which its hours exceed the `level` of `_largest_spans`.
 """
 
 
@@ -279,11 +279,11 @@ def _possible_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: f
 def _largest_spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[HourSpan, ...]:
-    """Return at most two spans of consecutive hours with values above `level`: the largest, in chronological order.
+    """Return at most two spans of consecutive hours with values above `level`, in chronological order.
 
-    The smaller span must be large enough (`_WORTH_NAMING`). `hours` lists the start and the value of each hour. If
-    `peak` is given, each span contains at least one value above `peak`. `shortest` is the minimum length of a span in
-    seconds.
+    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING` defines
+    the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span contains at
+    least one value above `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, HourSpan]] = []
     for ts, value in hours:

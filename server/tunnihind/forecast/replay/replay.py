@@ -162,7 +162,7 @@ class _CacheKey:
 
     @property
     def model_key(self) -> tuple[object, ...]:
-        """The values that identify the replayed model, beginning with the `_ERA_VALUES` values for its era."""
+        """The values that identify the replayed model. The first `_ERA_VALUES` of them identify its era."""
         return self.columns.grid.first, self.era_row, self.columns.issue_lag, self.leads
 
     def __str__(self) -> str:

@@ -123,8 +123,8 @@ export function costOf(slices, kwh, eurosPerKwh) {
 }
 
 /**
- * Returns the distance from the median of a sum of prices to the sum's p10 or p90. For each part of the sum, `away` is
- * the same distance, and `ts` is the start of the part's period.
+ * Returns the distance from the median of a sum of prices to the sum's p10 or p90. Each part of the sum has
+ * `away`, the distance from the part's own median to its p10 or p90, and `ts`, the start of its period.
  * @param {[ts: number, away: number][]} parts
  */
 function jointDistance(parts) {
