@@ -107,8 +107,8 @@ class ServedData:
     def price_scale(self) -> tuple[float, ...]:
         """The four market prices in EUR/MWh from which the pages compute the bounds between their five colours.
 
-        The four prices divide the settled hourly prices from 30 days ago on, except negative prices, into five groups
-        of about equal size. If fewer than two of these settled prices are zero or higher, the scale is empty.
+        The four prices divide the settled hourly prices from 30 days ago on into five groups of about equal size.
+        Negative prices are left out. If fewer than two prices remain, the scale is empty.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]

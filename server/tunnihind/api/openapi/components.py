@@ -174,7 +174,11 @@ _MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50",
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas of the answers, keyed by name. Examples of consumer prices have the VAT of `HOUR_EXAMPLE`."""
+    """Return the schemas of the answers, keyed by name.
+
+    The examples of the fields in `_MARKET_FIELD_OF` include VAT at the rate that applies at the instant `HOUR_EXAMPLE`.
+    The examples of feeds are fixed.
+    """
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():

@@ -78,7 +78,10 @@ def ranks_of(errors: Floats) -> Ranks:
 
 
 def _errors(issued: ReplayedForecasts, hours: PriceSeries) -> Floats:
-    """Return the prices minus the issued p50, on the asinh scale, shape (7, days, 24). Unknown errors are NaN."""
+    """Return the errors of the replayed forecasts at leads 1 to 7, shape (7, days, 24). Unknown errors are NaN.
+
+    An error is the price minus the replayed p50, both on the asinh scale.
+    """
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))

@@ -49,7 +49,8 @@ export const poller = new Poller({
     showPrices();
   },
   onReachable: (since) => {
-    // Earlier prices can't come now, so the view moves back to the prices already received.
+    // If the server doesn't answer, no earlier prices can come. So a view that begins before the first known price moves
+    // to the known prices.
     if (since !== null) chart?.applyView();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
