@@ -50,7 +50,7 @@ export function showPeriod(ts, scene) {
   const level = levelsOf(scene).get(ts);
   const period = periods.get(ts);
   const price = priceOf(period);
-  card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
+  card.className = `card now ${price === null ? "" : wording.tintClass(price)}`.trim();
   const forecast = period?.settled === null ? period.forecast : null;
   writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
   writeText(card, "[data-now-about]", forecast ? wording.say("about", { price: "" }).trim() : "");
