@@ -21,7 +21,12 @@ from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_covariate_names, wind_covariate_names
+from tunnihind.web.weather import (
+    MAX_WEATHER_AGE_S,
+    RegionWeather,
+    region_sun_covariate_names,
+    region_wind_covariate_names,
+)
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -229,7 +234,7 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
     If there is none (see `RegionWeather.of`), return None.
     """
     made_until = now + MAX_CLOCK_DIFFERENCE_S
-    names = (*wind_covariate_names(market), *sun_covariate_names(market))
+    names = (*region_wind_covariate_names(market), *region_sun_covariate_names(market))
     return RegionWeather.of(
         store.covariates.issued_between(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until
     )

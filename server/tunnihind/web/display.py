@@ -113,7 +113,7 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 
 _CENTS_PER_EURO: Final = 100
-_FAR_S: Final = 180 * DAY_S
+_WITH_YEAR_FROM_S: Final = 180 * DAY_S
 """`moment_text` writes the year of an instant that is at least this many seconds before or after `now`."""
 
 
@@ -268,5 +268,5 @@ class Display:
     def moment_text(self, ts: float, now: float) -> str:
         """Write the day and the time of an instant. At 180 days or more from `now`, the year replaces the weekday."""
         day = self.local_day(ts)
-        written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
+        written = (self.texts.short_date if abs(ts - now) < _WITH_YEAR_FROM_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.time_of_day(ts))

@@ -59,15 +59,15 @@ def _day_word(start: int, now: int, display: Display) -> str:
     return display.texts("days.tomorrow" if is_tomorrow else "days.today").lower()
 
 
-def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> str:
+def _waiting_advice(cheapest_price: float, present_price: float, cheapest_ts: int, display: Display) -> str:
     """Write whether it is worth waiting for the cheapest price.
 
-    `cheapest` and `now` are prices in the reader's unit.
+    The prices are in the reader's unit.
     """
-    worth = display.shown_amount(_MIN_SAVING_EUR_MWH, ts) - display.shown_amount(0.0, ts)
-    if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
-        return display.texts("now.same" if cheapest <= now else "now.dearer")
+    min_saving = display.shown_amount(_MIN_SAVING_EUR_MWH, cheapest_ts) - display.shown_amount(0.0, cheapest_ts)
+    if present_price - cheapest_price < max(min_saving, _MIN_SAVING_SHARE * abs(present_price)):
+        return display.texts("now.same" if cheapest_price <= present_price else "now.dearer")
     # If the cheapest price is below zero, a saving in percent has no meaning.
-    if cheapest < 0:
+    if cheapest_price < 0:
         return display.texts("now.wait")
-    return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))
+    return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest_price / present_price))

@@ -141,7 +141,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class NoPricesNotice:
+class NoPricesExplanation:
     """The reason why a page has no prices, and advice for the operator."""
 
     title: str
@@ -154,10 +154,10 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
     return tuple(_source_line(source, now, display) for source in sources)
 
 
-def no_prices_notice(
+def no_prices_explanation(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
-) -> NoPricesNotice:
-    """Return the notice that explains why the server has no prices to show. `now` is in unix seconds."""
+) -> NoPricesExplanation:
+    """Explain why the server has no prices to show. `now` is in unix seconds."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
     if newest is not None:
@@ -167,14 +167,14 @@ def no_prices_notice(
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
         advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
-        return NoPricesNotice(title, until + texts("empty.failing"), advice)
+        return NoPricesExplanation(title, until + texts("empty.failing"), advice)
     if mode == "rehearsal":
         why = "rehearsal"
     elif of_prices:
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return NoPricesNotice(
+    return NoPricesExplanation(
         title,
         until + texts(f"empty.{why}", **texts.country_forms(zone)),
         (texts(f"empty.do.{why}", zone=zone, command=COMMAND),),

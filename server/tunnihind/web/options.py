@@ -35,7 +35,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 The default comes first, but the default language is the one that the browser prefers.
 """
 
-_RATES: Final = ("network", "night", "other", "margin")
+_RATE_NAMES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
 
 _RATE_CAP: Final = 100
@@ -141,11 +141,11 @@ class PageOptions:
 
     def link_to_zone(self) -> str:
         """Return the query string for the present page in another zone, without fees, because they differ by zone."""
-        return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
+        return replace(self, package="", price="", **dict.fromkeys(_RATE_NAMES, "")).link()  # type: ignore[arg-type]  # rates
 
 
 def _rate_parameters(zone: Zone) -> tuple[str, ...]:
-    return ("margin",) if zone == PACKAGE_ZONE else _RATES
+    return ("margin",) if zone == PACKAGE_ZONE else _RATE_NAMES
 
 
 def _normalised_rate(text: str) -> str:

@@ -47,7 +47,7 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
 """The smallest price difference that the page points out, without VAT."""
-_NOTABLE: Final = 0.3
+_NOTABLE_SHARE: Final = 0.3
 """The smallest relative difference that the page points out. The difference must also reach `_NOTABLE_EUR_MWH`.
 
 Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, at
@@ -64,17 +64,17 @@ _USUAL_DAYS: Final = 3
 _WHOLE_DAY_HOURS: Final = 20
 """A day is compared with the usual price only if at least this many of its hours have a price or a forecast, and none
 of these hours is past."""
-_NEAR_ZERO: Final = 0.25
+_NEAR_ZERO_SHARE: Final = 0.25
 """If any remaining price of a day is a forecast, the day's prices below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh
 plus VAT, count as close to zero."""
-_BEYOND_USUAL: Final = 0.5
+_BEYOND_USUAL_SHARE: Final = 0.5
 """In a span of cheap hours, at least one hour must be below the usual price by more than this fraction of
 `_NOTABLE_EUR_MWH`.
 
 In a span of expensive hours, at least one hour must be above the usual price by more than the same amount.
 """
 _MAX_SPANS: Final = 2
-_SHORTEST_LOW_S: Final = 2 * HOUR_S
+_SHORTEST_LOW_SPAN_S: Final = 2 * HOUR_S
 """The page names no shorter span of low prices, because a single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
 """The page names wind as the reason for low prices only if the mean wind speed of the day's remaining hours is at
@@ -98,7 +98,7 @@ At a cloudless noon in June, the radiation is less than twice this value. In 202
 70% of the days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18
 o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
-_WORTH_NAMING: Final = 0.5
+_WORTH_NAMING_SHARE: Final = 0.5
 """The page names a second span if its size is at least this fraction of the largest span's size.
 
     A span's size is the sum of the amounts by which its hours exceed the `level` of `_largest_spans`.
@@ -237,15 +237,15 @@ def _day_outlook(
     """Return the highlights of a day from `since` on. If `is_near` is false, leave out cheap and expensive hours."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
-    margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
+    margin, beyond = max(notable, _NOTABLE_SHARE * abs(mean)), _BEYOND_USUAL_SHARE * notable
     ahead = [hour for hour in hours if hour.ts >= since]
     is_whole = len(ahead) == len(hours) >= _WHOLE_DAY_HOURS
     is_forecast = any(hour.high is not None for hour in ahead)
     below = [(hour.ts, -hour.amount) for hour in ahead]
     above = [(hour.ts, hour.amount) for hour in ahead]
-    lowest = _largest_spans(below, -_NEAR_ZERO * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW_S)
+    lowest = _largest_spans(below, -_NEAR_ZERO_SHARE * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW_SPAN_S)
     cheap = _largest_spans(
-        below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW_S
+        below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW_SPAN_S
     )
     expensive = (
         _largest_spans(above, max(mean + margin / 2, centre), max(mean + margin, centre + beyond)) if is_near else ()
@@ -257,20 +257,20 @@ def _day_outlook(
         near_zero=lowest if is_forecast else (),
         cheap=cheap if is_near and not lowest else (),
         expensive=expensive,
-        possibly_expensive=_possible_spans(ahead, usual, notable) if usual and not expensive else (),
+        possibly_expensive=_possibly_expensive_spans(ahead, usual, notable) if usual and not expensive else (),
     )
 
 
 def _usual_comparison(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    more, share = mean - usual, notable + abs(usual)
-    if abs(more) < max(notable, _NOTABLE * abs(usual)):
+    more, reference_amount = mean - usual, notable + abs(usual)
+    if abs(more) < max(notable, _NOTABLE_SHARE * abs(usual)):
         return None
     if more < 0:
-        return "veryCheap" if -more >= _MUCH_CHEAPER * share else "cheap"
-    return "veryExpensive" if more >= _MUCH_MORE_EXPENSIVE * share else "expensive"
+        return "veryCheap" if -more >= _MUCH_CHEAPER * reference_amount else "cheap"
+    return "veryExpensive" if more >= _MUCH_MORE_EXPENSIVE * reference_amount else "expensive"
 
 
-def _possible_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: float) -> tuple[HourSpan, ...]:
+def _possibly_expensive_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: float) -> tuple[HourSpan, ...]:
     """Return at most two spans in which p90 is far above the usual price, and also above `usual.highest`."""
     level = max(usual.highest, usual.mean + _MUCH_MORE_EXPENSIVE * (notable + abs(usual.mean)))
     return _largest_spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
@@ -281,9 +281,9 @@ def _largest_spans(
 ) -> tuple[HourSpan, ...]:
     """Return at most two spans of consecutive hours with values above `level`, in chronological order.
 
-    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING` defines
-    the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span contains at
-    least one value above `peak`. `shortest` is the minimum length of a span in seconds.
+    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING_SHARE`
+    defines the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span
+    contains at least one value above `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, HourSpan]] = []
     for ts, value in hours:
@@ -296,7 +296,7 @@ def _largest_spans(
             found.append((value - level, value, HourSpan(ts, ts + HOUR_S)))
     long = [one for one in found if one[-1].end - one[-1].start >= shortest]
     high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MAX_SPANS]
-    return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))
+    return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING_SHARE * high[0][0]))
 
 
 def outlook_sentences(
@@ -362,12 +362,12 @@ class _SentenceWriter:
             return self._joined_list([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
-        alike = "expensive" if is_expensive else "cheap"
+        same_kind = "expensive" if is_expensive else "cheap"
         others = ("negative", "nearZero", "cheap") if is_expensive else ("expensive",)
-        if alike in texts:
-            when = self._times_text(outlook.day, spans[alike])
-            whole = self._text("outlook.especially", what=whole, when=when, top=top if alike == "expensive" else "")
-        elif alike == "cheap":
+        if same_kind in texts:
+            when = self._times_text(outlook.day, spans[same_kind])
+            whole = self._text("outlook.especially", what=whole, when=when, top=top if same_kind == "expensive" else "")
+        elif same_kind == "cheap":
             whole = self._joined_list([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
         but = [texts[kind] for kind in others if kind in texts]
         return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole

@@ -78,7 +78,7 @@ the pages in a frame, because the small view and Home Assistant's ingress are sh
 _PAGE_VARY: Final = "Accept-Encoding, Accept-Language"
 _CACHE_FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
-KEPT_PAGES: Final = 100
+MAX_CACHED_PAGES: Final = 100
 """Each cache of dashboards or of accuracy pages keeps at most this many pages. A dashboard has 50 to 130 kB."""
 
 _TOO_MANY_PAGES: Final = "Too many different pages are asked for at once. Try again in ten seconds."
@@ -232,7 +232,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMake
 
 
 class DashboardPage:
-    """Makes the dashboard. At most `KEPT_PAGES` pages are cached, until the minute ends or the data change."""
+    """Makes the dashboard. At most `MAX_CACHED_PAGES` pages are cached, until the minute ends or the data change."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ class DashboardPage:
         now = int(self._clock.now())
         self._drop_old_pages(now)
         if (options, coding) not in self._representations:
-            if len(self._representations) == KEPT_PAGES:
+            if len(self._representations) == MAX_CACHED_PAGES:
                 del self._representations[next(iter(self._representations))]
             caching = cache_control(now, options.step_s)
             self._representations[options, coding] = _represent_page(self._page_html(options, now), coding, caching)
@@ -292,7 +292,7 @@ class DashboardPage:
 
     def _page_html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
-            if len(self._pages) == KEPT_PAGES:
+            if len(self._pages) == MAX_CACHED_PAGES:
                 del self._pages[next(iter(self._pages))]
             summary = summarise_dashboard(
                 self._snapshot.data,
@@ -313,11 +313,11 @@ class DashboardPage:
 def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> PageMaker:
     """Return a function that returns the page about the forecasts' accuracy.
 
-    At most `KEPT_PAGES` pages are cached. A cached page is used until the data change. The returned function raises
-    StoreError if there are no data yet.
+    At most `MAX_CACHED_PAGES` pages are cached. A cached page is used until the data change. The returned function
+    raises StoreError if there are no data yet.
     """
 
-    @lru_cache(maxsize=KEPT_PAGES)
+    @lru_cache(maxsize=MAX_CACHED_PAGES)
     def made(
         options: PageOptions, coding: Coding, weather: tuple[VariableScores, ...], _version: str, _change_id: str
     ) -> Representation:

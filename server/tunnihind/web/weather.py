@@ -18,7 +18,7 @@ from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
 
-def wind_covariate_names(market: Market) -> tuple[str, ...]:
+def region_wind_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of the wind covariates of a market's region.
 
     Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
@@ -26,7 +26,7 @@ def wind_covariate_names(market: Market) -> tuple[str, ...]:
     return tuple(f"wind_speed_100m@{point.name}" for point in region_points(market.zone, "wind"))
 
 
-def sun_covariate_names(market: Market) -> tuple[str, ...]:
+def region_sun_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of the sun covariates of a market's region.
 
     Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
@@ -37,8 +37,8 @@ def sun_covariate_names(market: Market) -> tuple[str, ...]:
 MAX_WEATHER_AGE_S: Final = 2 * DAY_S
 """Pages use no weather forecast older than this many seconds, because it would say little about the next days."""
 
-_PAST_S: Final = 2 * DAY_S
-_AHEAD_S: Final = 10 * DAY_S
+_WEATHER_PAST_S: Final = 2 * DAY_S
+_WEATHER_AHEAD_S: Final = 10 * DAY_S
 
 _WIND_TOPS_M_S: Final = (8, 16, 32)
 _SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
@@ -70,12 +70,12 @@ class RegionWeather:
 
         For each hour and place, use the newest forecast. If no mean over the places is known, return None.
         """
-        start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
+        start_ts, hours = floor_hour(now) - _WEATHER_PAST_S, (_WEATHER_PAST_S + _WEATHER_AHEAD_S) // HOUR_S
         wind, sun = (
             np.mean(
                 [archive.newest_values(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0
             )
-            for names in (wind_covariate_names(market), sun_covariate_names(market))
+            for names in (region_wind_covariate_names(market), region_sun_covariate_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
         if not either.size:
@@ -139,13 +139,13 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
     )
 
 
-def _band_top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest of the `tops` that no known value exceeds.
+def _band_top(values: Floats, possible_tops: Sequence[int]) -> int:
+    """Return the lowest of the `possible_tops` that no known value exceeds.
 
-    If a known value exceeds all `tops`, return the highest of the `tops`.
+    If a known value exceeds all of them, return the highest of the `possible_tops`.
     """
     highest = np.nanmax(values, initial=0)
-    return next((top for top in tops if highest <= top), tops[-1])
+    return next((top for top in possible_tops if highest <= top), possible_tops[-1])
 
 
 def _area_path(shares: Floats) -> str:

@@ -85,9 +85,9 @@ def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
 @pytest.mark.parametrize("period", ["hour", "quarter"])
 def test_a_day_of_which_one_hour_is_forecast_is_told_from_one_of_which_more_is(period: str) -> None:
     forecast = make_run([5.0] * 100, start=HOUR + HOUR_S)
-    for published, is_only_an_hour in ((25, True), (26, False)):
+    for published, has_only_one_hour in ((25, True), (26, False)):
         last = days_of(make_view(hours(MIDNIGHT, published), forecast), period=period)[-1]
-        assert (last.day.day, last.is_only_an_hour) == (18, is_only_an_hour)
+        assert (last.day.day, last.has_only_one_hour) == (18, has_only_one_hour)
 
 
 def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> None:

@@ -228,7 +228,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[PageOptions]:
 async def test_only_so_many_sets_of_options_are_kept_in_memory(
     server: RunningServer, made: list[PageOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "KEPT_PAGES", 2)
+    monkeypatch.setattr(pages, "MAX_CACHED_PAGES", 2)
     asked = ["/?vat=none", "/?vat=api", "/?vat=api", "/?vat=law", "/?vat=none"]
     for path in asked:
         await html_of(server, path)
