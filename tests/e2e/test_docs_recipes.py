@@ -71,7 +71,7 @@ async def test_curl_prints_the_price_now_and_then_asks_for_nothing_twice(
         output = await run("bash", "-euc", code_of("curl.sh", server), folder=tmp_path)
         assert float(output) == body["dayAhead"][0]["eurKwh"]
     assert json.loads((tmp_path / "tunnihind.json").read_text())["zone"] == "EE"
-    assert 'route="/api/v1/forecast",status="304"} 1.0' in server.metrics.exposition().decode()
+    assert 'route="/api/v1/forecast",status="304"} 1.0' in server.metrics.prometheus_text().decode()
 
 
 async def test_python_prints_the_cheapest_three_hours_in_a_row(server: RunningServer, body: Document) -> None:

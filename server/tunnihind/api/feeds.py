@@ -56,7 +56,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedReques
     periods = [*feed_prices(data, now, settings, feed)]
     if not periods:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
-    vat = _vat_rate_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
+    vat = _vat_header_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
     return FeedAnswer(_feed_body(periods, feed.format), {VAT_RATE_FIELD: vat})
 
 
@@ -126,7 +126,7 @@ def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRate
     return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
-def _vat_rate_value(rates: VatRates, start: int, end: int) -> str:
+def _vat_header_value(rates: VatRates, start: int, end: int) -> str:
     """Return the value of the header field `VAT_RATE_FIELD` for prices from `start` to `end`.
 
     For example, `0.22, 0.24;from=1751317200` means 22% at first, and 24% from the instant 1751317200 on.

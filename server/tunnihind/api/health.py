@@ -32,12 +32,12 @@ class Troubles:
         """The reason why the server must be restarted, such as a pipeline without progress. None if no restart is
         needed."""
 
-    def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of the component that is named `who`. If `reason` is None, remove the problem."""
+    def report(self, component: str, reason: str | None) -> None:
+        """Set a component's problem, or remove it if `reason` is None."""
         if reason is None:
-            self._reasons.pop(who, None)
+            self._reasons.pop(component, None)
         else:
-            self._reasons[who] = reason
+            self._reasons[component] = reason
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(self._reasons.values()))
@@ -65,7 +65,7 @@ def judge_readiness(
     if only_serves:
         warnings, faults = [*warnings, *faults], [] if _has_data_from(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
-    settled = data.newest_settled
+    settled = data.newest_settled_ts
     return Readiness(
         ready=not reasons,
         now=now,
@@ -79,7 +79,7 @@ def judge_readiness(
 
 def lacks_tomorrows_prices(data: ServedData, now: int) -> bool:
     """Return whether settled prices are known, but no price of tomorrow's delivery day or of a later day."""
-    newest = data.newest_settled
+    newest = data.newest_settled_ts
     return newest is not None and delivery_day(newest) <= data.market.local_time(now).date()
 
 
@@ -101,7 +101,7 @@ def _age_s(instant: int | None, now: int) -> int | None:
 
 def _has_data_from(data: ServedData, hour: int) -> bool:
     """Return whether there is a price or a forecast for `hour` or for a later hour."""
-    settled, run = data.newest_settled, data.hours.run
+    settled, run = data.newest_settled_ts, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 
 

@@ -28,11 +28,11 @@ MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
-type ReadPrices = Callable[[int, int], PriceHistory]
+type ReadMonthPrices = Callable[[int, int], PriceHistory]
 """Takes the start and the end of a month in unix seconds. Returns the zone's prices of the periods that begin in the
 month. Raises StoreError."""
 
-type AreConfirmed = Callable[[int, int], bool]
+type ArePricesConfirmed = Callable[[int, int], bool]
 """Takes the start and the end of a month in unix seconds. Returns false if the month has unconfirmed prices that a
 second source can still confirm. Raises StoreError."""
 
@@ -67,7 +67,13 @@ class MonthReader:
     """Reads the prices of a month from the store, and makes the answer to `GET /api/v1/history`."""
 
     def __init__(
-        self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, may_cache_for_ever: bool
+        self,
+        market: Market,
+        read: ReadMonthPrices,
+        are_confirmed: ArePricesConfirmed,
+        clock: Clock,
+        *,
+        may_cache_for_ever: bool,
     ) -> None:
         """Make a reader for a market.
 

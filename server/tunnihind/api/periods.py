@@ -50,7 +50,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     ahead = [(ts, percentiles) for ts, percentiles in periods_of_run(series.run) if ts > now] if series.run else []
     run_since = ahead[0][0] if ahead else now + 1
     begun = sorted((ts, percentiles) for ts, percentiles in series.issued.items() if since <= ts < run_since)
-    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    limit = None if settings.full_horizon else free_until(data.newest_settled_ts, now)
     return ServedPeriods(
         tuple(SettledPeriod(ts, price, ts in series.priced_by_hour) for ts, price in known if not math.isnan(price)),
         tuple(

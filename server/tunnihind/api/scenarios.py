@@ -30,7 +30,7 @@ def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[
     scenarios = data.scenarios
     if scenarios is None:
         return [], []
-    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    limit = None if settings.full_horizon else free_until(data.newest_settled_ts, now)
     starts = range(scenarios.start_ts, scenarios.start_ts + scenarios.eur_mwh.shape[1] * HOUR_S, HOUR_S)
     served = [hour for hour, ts in enumerate(starts) if now < ts and (limit is None or ts <= limit)]
     if not served:

@@ -119,12 +119,12 @@ class ServedData:
         )
 
     @property
-    def newest_settled(self) -> int | None:
+    def newest_settled_ts(self) -> int | None:
         """The start of the newest settled hour, or None if no price is settled."""
         return self.hours.settled.newest_ts
 
 
-_LISTED_DAYS: Final = 2
+_DOUBTFUL_PRICES_DAYS: Final = 2
 """Held-back and unconfirmed prices are listed from this many days ago on, because the pipeline usually requests the
 prices of these days again."""
 
@@ -158,7 +158,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         newest_run = runs_at_step([run], kept, step_s)[0] if run else None
         issued, backtest = issued_forecasts(runs_at_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
-    named_from = delivery_day(now) - timedelta(days=_LISTED_DAYS)
+    named_from = delivery_day(now) - timedelta(days=_DOUBTFUL_PRICES_DAYS)
     return ServedData(
         version=version,
         market=market,
@@ -215,16 +215,16 @@ def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrice
     return SettledPrices(settled, frozenset(settled.starts[only_hour].tolist()))
 
 
-def runs_at_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
+def runs_at_step(runs: Iterable[Run], stored_runs: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds. If no run in `kept` matches an hourly run, make a run
-    in which each period has the percentiles of its hour.
+    `stored_runs` are the stored runs with periods of `step_s` seconds. If none of them matches an hourly run, make a
+    run in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
     made_at = defaultdict[int, list[Run]](list)
-    for one in kept:
+    for one in stored_runs:
         made_at[one.made_at].append(one)
     return [
         next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.as_flat_run(step_s)

@@ -30,7 +30,7 @@ from tunnihind.errors import NotServed, ParameterError, StoreError
 
 _LOG = logging.getLogger(__name__)
 
-type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+type HandleRequest = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 METRICS_KEY: Final = web.AppKey("metrics", Metrics)
 PROBLEMS_KEY: Final = web.AppKey("problems", Problems)
@@ -76,8 +76,8 @@ class Runner(web.AppRunner):
 
 
 def _handler_with_problems(
-    handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event
-) -> RequestHandler:
+    handler: HandleRequest, problems: Problems, metrics: Metrics, stopping: asyncio.Event
+) -> HandleRequest:
     """Return a handler that turns errors into problem answers, counts requests and gives each request an id."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -99,7 +99,7 @@ def _handler_with_problems(
         if stopping.is_set():
             response = closing_response(response)
         response.headers[request_id.HEADER_FIELD] = name
-        metrics.count_request(_route_name(request), response.status, perf_counter() - started)
+        metrics.record_request(_route_name(request), response.status, perf_counter() - started)
         return response
 
     return handle

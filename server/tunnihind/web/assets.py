@@ -13,7 +13,7 @@ from typing import Final
 from aiohttp import web
 from rjsmin import jsmin
 
-from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, accepted_coding
+from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, coding_for_request
 from tunnihind.api.http.representation import Representation, fixed_representations, reply
 
 _CHART_SCRIPT: Final = "chart.js"
@@ -73,7 +73,7 @@ class Assets:
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
             raise web.HTTPNotFound
-        return reply(request, representations(accepted_coding(request)))
+        return reply(request, representations(coding_for_request(request)))
 
 
 def _served_content(name: str, body: bytes) -> bytes:

@@ -118,8 +118,8 @@ def _doubtful_days(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 def freshness_lines(data: ServedData, now: int, display: Display) -> Iterator[str]:
     """Write until when prices are settled, when the forecast was made, and when the data were last refreshed."""
     texts = display.texts
-    if data.newest_settled is not None:
-        yield texts("fresh.settled", moment=display.moment_text(data.newest_settled + HOUR_S, now))
+    if data.newest_settled_ts is not None:
+        yield texts("fresh.settled", moment=display.moment_text(data.newest_settled_ts + HOUR_S, now))
     if data.made_at is not None:
         yield texts("fresh.forecast", moment=display.moment_text(data.made_at, now))
     if data.last_refresh is not None:
@@ -158,7 +158,7 @@ def no_prices_explanation(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> NoPricesExplanation:
     """Explain why the server has no prices to show. `now` is in unix seconds."""
-    zone, texts, newest = data.market.zone, display.texts, data.newest_settled
+    zone, texts, newest = data.market.zone, display.texts, data.newest_settled_ts
     title, until = texts("empty"), ""
     if newest is not None:
         title = texts("empty.old", age=_age_text(now - newest - HOUR_S, texts))

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
-from tunnihind.api.http.headers import weighted_members
+from tunnihind.api.http.headers import names_with_weights
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
 from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
@@ -167,6 +167,6 @@ def preferred_language(accept_language: str) -> Language:
     If several languages have the same weight, choose the one that comes first in `LANGUAGES`.
     """
     weights: dict[str, float] = {}
-    for tag, weight in weighted_members(accept_language):
+    for tag, weight in names_with_weights(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)
     return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))

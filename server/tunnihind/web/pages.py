@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http.headers import HTML, Coding, accepted_coding, headers, wants_page
+from tunnihind.api.http.headers import HTML_CONTENT_TYPE, Coding, coding_for_request, headers, wants_page
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
@@ -130,7 +130,7 @@ def page_handler(page: PageMaker, zone: Zone) -> Handler:
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return reply(request, page(_page_options(request, zone), accepted_coding(request)))
+        return reply(request, page(_page_options(request, zone), coding_for_request(request)))
 
     return handle
 
@@ -153,7 +153,9 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _page_options(request, site.zone), mode, root=root)
             policy = _PAGE_CSP.replace("base-uri 'none'", "base-uri 'self'")
-            fields = headers("no-store", content_type=HTML, content_security_policy=policy, with_api_fields=False)
+            fields = headers(
+                "no-store", content_type=HTML_CONTENT_TYPE, content_security_policy=policy, with_api_fields=False
+            )
             return web.Response(status=404, body=html, headers=fields)
 
     return answer
@@ -167,7 +169,7 @@ def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Ha
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        options, coding = _page_options(request, zone), accepted_coding(request)
+        options, coding = _page_options(request, zone), coding_for_request(request)
 
         def make() -> Representation | None:
             # If the client has closed the connection, make no page.
@@ -341,7 +343,7 @@ def _represent_page(html: bytes, coding: Coding, caching: str) -> Representation
         coding,
         tag=opaque_tag(html),
         cache_control=caching,
-        content_type=HTML,
+        content_type=HTML_CONTENT_TYPE,
         content_security_policy=_PAGE_CSP,
         vary=_PAGE_VARY,
     )

@@ -164,7 +164,7 @@ def _hours_beyond_window(
 
     If the periods are quarters, yield nothing.
     """
-    limit = free_until(data.newest_settled, now)
+    limit = free_until(data.newest_settled_ts, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
             yield {"ts": ts, **period.percentiles._asdict()}

@@ -234,7 +234,7 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
     rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     published = utc("2025-11-05 11:55")
     views = [rehearsal.served_data(at, ()) for at in (published - 1, published)]
-    assert [view.newest_settled for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
+    assert [view.newest_settled_ts for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
     assert [view.last_refresh for view in views] == [publication_time(TODAY), published]
     assert views[0].version != views[1].version
 

@@ -199,7 +199,7 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
         writer.runs.add(run(SEEN + 3600))
         await updater.refresh()
         assert list(updater.troubles) == []
-        assert snapshot.data.newest_settled == (before.newest_settled or 0) + DAY_S
+        assert snapshot.data.newest_settled_ts == (before.newest_settled_ts or 0) + DAY_S
         assert snapshot.data.hours.run is not None
         assert snapshot.data.hours.run.made_at == SEEN + 3600
         database.close()

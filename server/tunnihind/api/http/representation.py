@@ -14,7 +14,7 @@ from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 
 from tunnihind.api import request_id
-from tunnihind.api.http.headers import DENY_ALL_CSP, JSON, Coding, client_has_answer, headers
+from tunnihind.api.http.headers import DENY_ALL_CSP, JSON_CONTENT_TYPE, Coding, client_has_answer, headers
 
 type Message = tuple[bytes, bytes]
 """The first line and the rest of a serialised HTTP message. The request's id is sent between them."""
@@ -118,13 +118,13 @@ class Representation:
     """The answers 200 and 304 for a body in one content coding. `tag` is the body's entity tag in double quotes."""
 
     tag: str
-    ok: PreparedAnswer
-    not_modified: PreparedAnswer
+    ok_answer: PreparedAnswer
+    not_modified_answer: PreparedAnswer
 
     @property
     def body(self) -> bytes:
         """The encoded body."""
-        return self.ok.body
+        return self.ok_answer.body
 
 
 def represent(
@@ -133,7 +133,7 @@ def represent(
     *,
     tag: str,
     cache_control: str,
-    content_type: str = JSON,
+    content_type: str = JSON_CONTENT_TYPE,
     content_security_policy: str | None = DENY_ALL_CSP,
     vary: str = hdrs.ACCEPT_ENCODING,
     date: str | None = None,
@@ -186,7 +186,7 @@ def opaque_tag(*parts: object) -> str:
 def fixed_representations(
     body: bytes,
     *,
-    content_type: str = JSON,
+    content_type: str = JSON_CONTENT_TYPE,
     content_security_policy: str | None = DENY_ALL_CSP,
     cache_control: str = _CACHE_FIVE_MINUTES,
     with_api_fields: bool = True,
@@ -211,5 +211,5 @@ def fixed_representations(
 def reply(request: web.Request, representation: Representation) -> web.StreamResponse:
     """Answer 200, or 304 if the client already has the representation."""
     if client_has_answer(request, representation.tag):
-        return representation.not_modified.response(request)
-    return representation.ok.response(request)
+        return representation.not_modified_answer.response(request)
+    return representation.ok_answer.response(request)
