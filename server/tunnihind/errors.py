@@ -182,7 +182,7 @@ def one_line(text: str, secret: str = "") -> str:
 
     White space, control characters and invisible characters between two words become one space.
     """
-    line = hide_secret(secret, _first_words(text))
+    line = hide_secret(secret, _words_on_one_line(text))
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
 
 
@@ -199,7 +199,7 @@ def hide_secret(secret: str, text: str) -> str:
     return _TOKEN_PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
 
 
-def _first_words(text: str) -> str:
+def _words_on_one_line(text: str) -> str:
     words: list[str] = []
     length = 0
     for found in _WORD.finditer(text):

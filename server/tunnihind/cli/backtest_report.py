@@ -141,7 +141,7 @@ def _test_cells(scores: Scores, *comparisons: NaiveComparison) -> list[str]:
         cells += [
             _number_text(comparison.benchmark_mae, 2),
             _number_text(comparison.test.t, 2),
-            _p_value(comparison.test.p),
+            _p_value_text(comparison.test.p),
         ]
     return cells
 
@@ -150,7 +150,7 @@ def _number_text(value: float, decimals: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
-def _p_value(p: float) -> str:
+def _p_value_text(p: float) -> str:
     return f"<{_SMALL_P}" if p < _SMALL_P else _number_text(p, 3)
 
 

@@ -2,7 +2,7 @@
 
 import click
 
-from tunnihind.cli.options import STORE, option, with_settings
+from tunnihind.cli.options import STORE_OPTIONS, option, with_settings
 from tunnihind.cli.progress import progress_display
 from tunnihind.settings import Settings
 from tunnihind.store.copying import copy
@@ -10,7 +10,7 @@ from tunnihind.store.copying import copy
 
 @click.command("copy")
 @option("to", variable="COPY_TO", required=True, help="SQLAlchemy address of the database to fill.")
-@with_settings(STORE)
+@with_settings(STORE_OPTIONS)
 def copy_database(settings: Settings, *, to: str) -> None:
     """Copy all data except damaged rows into an empty SQLite or PostgreSQL database, and compare both databases.
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from tunnihind.api.openapi.document import openapi_document
-from tunnihind.cli.options import AS_OF, SERVER, STORE, ZONE, option, with_settings
+from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
@@ -191,7 +191,7 @@ def _pipeline_text(status: StoreStatus) -> str:
 
 
 @click.command()
-@with_settings(SERVER, ZONE)
+@with_settings(SERVER_OPTIONS, ZONE_OPTIONS)
 def openapi(settings: Settings) -> None:
     """Print the OpenAPI description of the API."""
     click.echo(json_module.dumps(openapi_document(settings), indent=2, ensure_ascii=False))
@@ -199,7 +199,7 @@ def openapi(settings: Settings) -> None:
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, ZONE, AS_OF)
+@with_settings(STORE_OPTIONS, ZONE_OPTIONS, AS_OF_OPTIONS)
 def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Show the state of prices, forecast, sources and pipeline."""
     now = int(time.time()) if as_of is None else as_of
