@@ -226,7 +226,7 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
     _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
-        rows = [cells for cells in series if cells["name"] in source.names]
+        rows = [cells for cells in series if cells["name"] in source.covariate_names]
         if source.back_fill.by == "month":
             _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:

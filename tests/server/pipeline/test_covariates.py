@@ -18,7 +18,7 @@ from tunnihind.forecast.run import Runs
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.retention import thin
-from tunnihind.sources.base import days
+from tunnihind.sources.base import days_between
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
@@ -64,7 +64,7 @@ async def test_a_month_filled_again_grows_and_nothing_is_doubled(store: Store) -
     await ingest.fill_part(source, MONTH, date(2025, 12, 3))
     await ingest.fill_part(source, MONTH, TODAY)
     assert [issue.start_ts for issue in kept(store, source.covariate)] == [
-        utc_midnight(day) for day in days(MONTH, TODAY)
+        utc_midnight(day) for day in days_between(MONTH, TODAY)
     ]
 
 

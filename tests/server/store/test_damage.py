@@ -352,7 +352,7 @@ def test_only_the_months_of_a_damaged_forecasts_source_are_filled_in_again(
             assert system == "postgresql"
             return
     source = ScriptedWeather()
-    source.names = names
+    source.covariate_names = names
     with Store(url) as store:
         remove_damaged_history(store, [source])
         assert filled_parts(store.state, filled_parts_key(source)) == left

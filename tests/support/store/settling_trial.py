@@ -19,7 +19,7 @@ from tunnihind.market import (
     publication_time,
 )
 from tunnihind.settling.settling import PriceAnswer, PriceSettler, SettlingOutcome
-from tunnihind.sources.base import DaySheet, Quote, day_sheets, days
+from tunnihind.sources.base import DaySheet, Quote, day_sheets, days_between
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
@@ -101,7 +101,7 @@ class SettlingTrial:
     def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
         today = delivery_day(self.now)
         first, last = self._settler.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
-        out = [day for day in days(first, last) if publication_time(day) <= self.now]
+        out = [day for day in days_between(first, last) if publication_time(day) <= self.now]
         said = lie(self.truth)
         return [
             sheet
