@@ -150,7 +150,7 @@ def _document_handlers(
 ) -> Mapping[str, Handler]:
     """Return the handlers of `/api/about` and of the API's description by path."""
     document = openapi_document(site.settings)
-    about = None if instance_id is None else _about(server, snapshot, instance_id, mode, clock)
+    about = None if instance_id is None else _about_answer_maker(server, snapshot, instance_id, mode, clock)
     return {
         "/api/openapi.json": routes.query_ignoring_handler(fixed_representations(msgspec.json.encode(document))),
         "/api/about": routes.refuse_before_first_read if about is None else routes.query_ignoring_handler(about),
@@ -163,7 +163,7 @@ def zone_instance_id(instance_id: str, market: Market) -> str:
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
 
-def _about(
+def _about_answer_maker(
     server: Settings, snapshot: Snapshot, instance_id: str, mode: Mode, clock: Clock
 ) -> Callable[[Coding], Representation]:
     """Return a function that makes the answer to `/api/about`, with the present VAT rate and price scale."""

@@ -34,7 +34,7 @@ CHECK_STORE_EVERY_S: Final = 5.0
 """The longest pause in seconds between checks of the store. The checks find changes by other processes, such as an
 import."""
 
-CHECK_STORE_OFTEN_S: Final = 1.0
+CHECK_UNANNOUNCED_EVERY_S: Final = 1.0
 """The pause in seconds between checks of a PostgreSQL database while the connection for announcements has brought none.
 Perhaps the connection never brings any, because a standby database announces no changes, and a connection pooler may
 not pass announcements on."""
@@ -148,7 +148,7 @@ class SnapshotUpdater:
             return CHECK_STORE_EVERY_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
-        return CHECK_STORE_EVERY_S if self._is_notified else CHECK_STORE_OFTEN_S
+        return CHECK_STORE_EVERY_S if self._is_notified else CHECK_UNANNOUNCED_EVERY_S
 
     async def _listen_for_changes(self) -> None:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""

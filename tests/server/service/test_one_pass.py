@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from tests.support.clocks import StillClock
 from tunnihind.errors import StoreError
-from tunnihind.service.live import _claim_lease, _keep_lease
+from tunnihind.service.live import _claim_lease, _keep_renewing_lease
 from tunnihind.store.lease import EXPIRES_AFTER_S, Lease
 from tunnihind.store.schema import leases
 from tunnihind.store.store import Store
@@ -27,7 +27,7 @@ async def test_a_long_pass_beats_until_another_takes_over(store: Store) -> None:
     lease = store.lease_guarding_writes()
     assert lease.claim()
     rewrite_lease(store, beat_ts=NOW)
-    keeping = asyncio.create_task(_keep_lease(lease, StillClock(NOW)))
+    keeping = asyncio.create_task(_keep_renewing_lease(lease, StillClock(NOW)))
     async with asyncio.timeout(30):
         while (holder := lease.holder()) is None or holder.beat_ts == NOW:  # noqa: ASYNC110  nobody tells
             await asyncio.sleep(0)
@@ -75,5 +75,5 @@ async def test_a_database_that_is_away_for_a_beat_ends_no_pass(store: Store, mon
         return answer == "ours"
 
     monkeypatch.setattr(lease, "claim", claim)
-    await _keep_lease(lease, StillClock(NOW))
+    await _keep_renewing_lease(lease, StillClock(NOW))
     assert not list(answers)

@@ -182,7 +182,7 @@ async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_pat
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make regular checks so rare that none comes within a test."""
-    for name in ("CHECK_STORE_EVERY_S", "CHECK_STORE_OFTEN_S"):
+    for name in ("CHECK_STORE_EVERY_S", "CHECK_UNANNOUNCED_EVERY_S"):
         monkeypatch.setattr(snapshot_updater, name, 10 * PATIENCE_S)
 
 
