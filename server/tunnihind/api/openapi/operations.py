@@ -187,7 +187,7 @@ def price_operations() -> Mapping[str, Document]:
             "The settled prices of a month",
             "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
             "this price and are marked `hourly`. Periods with an unknown price are left out. A complete, confirmed "
-            "month may be cached for ever from a week after its end on. A correction changes the `ETag`. Unknown "
+            "month may be cached for a year from a week after its end on. A correction changes the `ETag`. Unknown "
             "parameters are refused. Only two of a zone's months are read at a time. Other requests get 503 with "
             "`Retry-After`.",
             answers=cacheable_answers(answer_content("HistoryResponse"))
