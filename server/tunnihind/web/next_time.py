@@ -1,4 +1,4 @@
-"""Finds the cheapest three hours ahead, and compares their price with the present price."""
+"""Finds the cheapest three consecutive hours of the next 24 hours, and compares their price with the present price."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,7 +10,7 @@ from tunnihind.web.display import Display, PricedPeriod
 _LENGTH_S: Final = 3 * HOUR_S
 """The page's finder of cheap times (`static/finder.js`) has the same default length."""
 _MIN_SAVING_EUR_MWH: Final = 10.0
-"""Waiting is worthwhile only if it saves at least this amount plus VAT."""
+"""Waiting is worthwhile only if it saves at least this amount plus the VAT in the shown prices."""
 _MIN_SAVING_SHARE: Final = 0.1
 """Waiting is worthwhile only if it saves at least this fraction of the present price."""
 _EVENING_H: Final = 21

@@ -1,4 +1,4 @@
-"""Makes a page's notices, explains why a page has no prices, and describes the last answer of each source."""
+"""Makes a page's notices, explains why a page has no prices, and describes the state of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def data_notices(
     readiness = judge_readiness(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubtful_days(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # A page without a present price needs no notice, because it already says that the price isn't known.
+        # A page without a present price needs no such notice, because the page already says that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now):

@@ -30,7 +30,7 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The possible values of each parameter except the rates. An empty value means no choice.
+"""The possible values of each parameter that the server reads, except the rates. An empty value means no choice.
 
 The default comes first, but the default language is the one that the browser prefers.
 """
@@ -113,7 +113,8 @@ class PageOptions:
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
         """Read the options from the query string of a zone's page. Ignore parameters that only other zones use.
 
-        If the query string names no language, choose the language by `accept_language`, an Accept-Language value.
+        If the query string names none of the pages' languages, choose the language by `accept_language`, an
+        Accept-Language value.
         """
         choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}

@@ -1,4 +1,4 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference.
+"""Serves the pages: the dashboard, the accuracy page, the API reference, and the page for unknown paths.
 
 All pages can be read without JavaScript.
 """
@@ -164,7 +164,7 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
     """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue.
 
-    If the queue is full, the answer is a problem document with status 503.
+    If the queue has no room for a page, the answer is a problem document with status 503.
     """
     queue = PageQueue()
 

@@ -37,7 +37,7 @@ export function deviceUseOf(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** The value of a choice in the address. If the value is missing, zero or not a finite number, returns `usual`. @param {string} name */
+/** The value of a choice in the address. If the value is missing, empty or not a finite number, returns `usual`. @param {string} name */
 function numberChoiceOr(name, usual = "") {
   return Number.isFinite(Number(choiceOr(name) || NaN)) ? choiceOr(name) : usual;
 }
