@@ -18,7 +18,7 @@ const SPAN_NAMES = ["near", "ahead", "week", "all"];
  * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
 export function namedView(name, { from, to }, now, clock) {
-  // If today has no prices, the latest day with prices counts as today.
+  // If the last period is before today, its day counts as today.
   const latest = Math.min(now, to - TIME_AFTER_LAST_PERIOD_S - 1);
   // "all" begins before the loaded periods, so that the chart requests earlier periods.
   const start = name === "all" ? from - 1 : clock.midnight(latest, name === "week" ? -7 : 0);

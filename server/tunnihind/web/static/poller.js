@@ -64,7 +64,7 @@ export class Poller {
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(steadyClockOffset() - this.steadyOffsetMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set, so the measured difference to the server's clock is no longer valid.
+      // The device has slept, or its clock was set, so `serverAheadMs` may be wrong.
       this.steadyOffsetMs = steadyClockOffset();
       this.tags.prices = "";
     }
@@ -88,7 +88,7 @@ export class Poller {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Reads the prices in an answer, and updates the difference between the server's clock and this device's clock. Throws TypeError if `now` or a list of prices is missing. @param {any} answer an answer with hours or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads the prices in an answer, and updates the difference between the server's clock and this device's clock. Throws TypeError if `now`, the prices or the forecast is missing. @param {any} answer an answer with hours or quarters @param {number} step @returns {import("./periods.js").Prices} */
   parsePrices({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.

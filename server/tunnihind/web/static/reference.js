@@ -39,7 +39,7 @@ const SHOWN_CHARACTERS = 20_000;
 
 const data = pageData(document);
 
-/** Requests a resource, and shows at most `SHOWN_CHARACTERS` of the answer. If there is no usable answer, shows the reason. @param {HTMLElement} box */
+/** Requests a resource, and shows the answer, cut after `SHOWN_CHARACTERS` characters. If there is no usable answer, shows the reason. @param {HTMLElement} box */
 async function showAnswer(box) {
   const live = /** @type {HTMLElement} */ (box.querySelector(".live"));
   const status = /** @type {HTMLElement} */ (live.querySelector("[data-status]"));

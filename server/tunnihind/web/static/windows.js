@@ -94,15 +94,15 @@ export function slicesOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of the forecast errors of two periods is a sum of terms that fall exponentially with the time between
- * the periods. Each term has a factor and a decay time in seconds. The Home Assistant integration uses the same
+ * The assumed correlation of the forecast errors of two periods is a sum of terms that fall exponentially with the time
+ * between the periods. Each term has a factor and a decay time in seconds. The Home Assistant integration uses the same
  * numbers. Its `plans/saving.py` describes how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * Returns the mean price of the slices, and the cost of an energy that is used evenly in them. The likely range of the
- * mean price takes into account that the errors of several forecasts partly cancel out.
+ * Returns the mean price of the slices, and the cost of `kwh` kilowatt-hours that are used evenly in them. The likely
+ * range of the mean price takes into account that the errors of several forecasts partly cancel out.
  * @param {Slice[]} slices in the order of time
  * @param {number} kwh
  * @param {number} eurosPerKwh a price of 1 in the reader's unit, in euros per kWh

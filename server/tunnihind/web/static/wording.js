@@ -3,9 +3,9 @@
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  the sum of a household's fees in EUR/MWh without VAT, from each instant at which the sum changes, and whether the sum contains the network's night rate; the first sum also applies before its instant */
+/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  from each instant `since` on, the sum of a household's fees in EUR/MWh without VAT, and whether the sum contains the network's night rate; the first sum also applies before its `since` */
 
-/** Returns the step of a surcharge that applies at an instant. @param {Surcharge} surcharge @param {number} ts */
+/** Returns the entry of a surcharge for an instant, or undefined if the surcharge is empty. @param {Surcharge} surcharge @param {number} ts */
 const surchargeStepAt = (surcharge, ts) => surcharge.findLast(([since]) => since <= ts) ?? surcharge[0];
 
 /**
@@ -76,7 +76,7 @@ export class Wording extends Clock {
     return isForecast ? this.say("about", { price: this.priceText(value) }) : this.priceText(value);
   }
 
-  /** The class of a price's colour, by comparison with the prices of the last 30 days. Prices below zero have their own colour. @param {number} value */
+  /** The CSS class of a price's colour on the page's colour scale. Prices below zero have their own colour. @param {number} value */
   tintClass(value) {
     return TINTS[tintOf(value, this.scale)];
   }
