@@ -56,11 +56,12 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class DashboardSummary:
     """The words and figures with which the template of the dashboard or of the small view is filled.
 
-    `cheapest_sentence` names the cheapest three consecutive hours of the next 24. `outlook` contains sentences about
-    the highlights ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the
-    colour of the present price, or None if this price is unknown. `beyond_window` holds the served forecast for hours
-    after the public window, in EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are
-    shown, `household` is None. If there are no prices to show, `no_prices_explanation` gives the reason.
+    `cheapest_sentence` names the cheapest three consecutive hours of the next 24, or is empty if none are known.
+    `outlook` contains sentences about cheap and expensive hours ahead, and about days with unusual prices. `scale`
+    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price, or
+    None if this price is unknown. `beyond_window` holds the served forecast for hours after the public window, in
+    EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If
+    there are no prices to show, `no_prices_explanation` gives the reason.
     """
 
     display: Display

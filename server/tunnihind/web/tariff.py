@@ -138,14 +138,14 @@ class PackageTariff:
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant.
 
-        If the package has no separate night rate on this day, return None.
+        If the package has no separate night rate on the day of `ts`, return None.
         """
         wall = ESTONIA.local_time(ts)
         rates = nearest_rate(NETWORK_RATES[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
-        """Yield the parts of the price for which the table has no rate on a day."""
+        """Yield the parts of the price, except the margin, for which the table has no rate on a day."""
         nearest: dict[Part, DatedRate[NetworkRates] | DatedRate[float]] = {
             "network": nearest_rate(NETWORK_RATES[self.package], day)
         }
@@ -256,9 +256,10 @@ def _surcharge_steps(tariff: Tariff, hours: range) -> Iterator[SurchargeStep]:
 
 @lru_cache(maxsize=256)
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
-    """Return a package's rates on a day, and the fees of the state and the system operator.
+    """Return a package's rates on a day, and the rates of the fees of the state and the system operator.
 
-    The rates are cached, because a page needs them for each hour.
+    If a rate is unknown on this day, `nearest_rate` chooses another. The rates are cached, because a page needs them
+    for each hour.
     """
     return (
         nearest_rate(NETWORK_RATES[package], day).rate,

@@ -1,7 +1,7 @@
 """Draws the newest forecast of wind and sun as two bands under the chart.
 
 The forecast is for a zone's region: the Baltics or Finland. An x coordinate in the SVG is the number of hours since
-`start_ts`. To show other hours, a script only has to change the `viewBox`.
+the start of the first drawn hour. To show other hours, a script only has to change the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ _WIND_TOPS_M_S: Final = (8, 16, 32)
 _SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
 """The possible values at the top of the wind band and of the sun band.
 
-Each band has only a few such values, so that readers can compare weeks. Small values make the weak sun of November
-visible.
+Each band has only a few possible values, so that readers can compare weeks. The small values of the sun band make the
+weak sun of November visible.
 """
 
 _HEIGHT: Final = 100
@@ -66,9 +66,10 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return the weather of a market's region, from forecasts issued in the two days before `now` (unix seconds).
+        """Return the weather of a market's region from two days before `now` (unix seconds) to ten days after `now`.
 
-        For each hour and place, use the newest forecast. If no mean over the places is known, return None.
+        Unknown hours at both ends are left out. For each hour and place, use the newest forecast that was issued in the
+        two days before `now`. If no mean over the places is known, return None.
         """
         start_ts, hours = floor_hour(now) - _WEATHER_PAST_S, (_WEATHER_PAST_S + _WEATHER_AHEAD_S) // HOUR_S
         wind, sun = (
@@ -168,7 +169,7 @@ def _values_text(values: Floats) -> str:
 
 
 def _day_texts(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Write the mean wind and the strongest sun of each day. Days with unknown values are left out."""
+    """Write the mean wind and the strongest sun of each day's drawn hours. Days with unknown values are left out."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.local_day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():
