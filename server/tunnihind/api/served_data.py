@@ -71,8 +71,8 @@ class ServedData:
     forecasts and of the backtest.
 
     `held` and `unconfirmed` cover all zones, and the delivery days from two days ago on. `held` lists the held-back
-    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
-    fewer than two sources of prices, `unconfirmed` is empty.
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the pipeline
+    asks fewer than two sources for prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
     change. After a backup is restored, a `version` may repeat, but a `change_id` never repeats.
