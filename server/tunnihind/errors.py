@@ -1,4 +1,4 @@
-"""The errors of the server. `one_line` shortens another program's text, and hides the operator's token in the text."""
+"""The errors of the server. `one_line` shortens another program's text, and can hide a secret in the text."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
 """The ways in which a request to a source fails. In the order of the names above, the source can't be reached, refuses
-the token, refuses the server, limits requests, answers with another error status, or gives no usable answer."""
+the token, refuses the server, asks for fewer requests, answers with another error status, or gives no usable answer."""
 
 
 class TunnihindError(Exception):

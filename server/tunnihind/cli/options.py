@@ -53,8 +53,8 @@ def option(
 
     `parameter` names the command's argument. By default, the argument is `name` with underscores instead of hyphens.
     The environment variable is `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals, with
-    underscores. Give `variable` if another command has an option with the same name and another meaning. If `is_switch`
-    is true, the option can also be switched off, with `--no-` before its name.
+    underscores. Give `variable` if another command has an option with the same name and another meaning. If the
+    attribute `is_switch` is true, the option can also be switched off, with `--no-` before its name.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
