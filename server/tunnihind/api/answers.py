@@ -161,7 +161,7 @@ def _public_forecast(run: Run | None, now: int, limit: int) -> Iterator[tuple[in
 
 
 def _past_forecast(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return the start and the issued forecast of each hour from `start` to `current_hour`, both included."""
+    """For each hour from `start` to `current_hour`, both included, return its start and its issued forecast, if any."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
@@ -179,7 +179,8 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# With a cache of quarters, an answer of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
+# With the caches of the next two functions, making an answer with quarters of 14 past days takes 5 ms instead of 28 ms
+# (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_CACHED_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = rounded_market_price(eur_mwh)

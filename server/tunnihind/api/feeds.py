@@ -84,8 +84,10 @@ def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedReques
 
     Other programs assume that each price holds until the next price starts. So the prices begin after the newest gap in
     the past, and end at the first gap in the future. If the current price is unknown, the prices begin with the next
-    known price. If a period has no settled price, its price is the forecast's median. For a period that has begun, the
-    median comes from the newest forecast made before the period's start.
+    known price. If no current or future price is known, yield nothing.
+
+    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
+    from the newest forecast made before the period's start.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -119,8 +121,8 @@ def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float
 def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRates:
     """Return the VAT rates of a feed's prices.
 
-    For market prices, the rate is zero. For consumer prices, it is the rate that the operator chose, or else the legal
-    rate of each date.
+    For market prices, the rate is zero. For consumer prices, it is `settings.chosen_vat_rate`. If this is None, each
+    date has its legal rate.
     """
     chosen = 0.0 if feed.price_kind == "market" else settings.chosen_vat_rate
     return market.vat_by_law if chosen is None else ((0, chosen),)

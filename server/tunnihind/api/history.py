@@ -75,11 +75,7 @@ class MonthReader:
         *,
         may_cache_for_ever: bool,
     ) -> None:
-        """Make a reader for a market.
-
-        In a demo or a rehearsal, `may_cache_for_ever` must be false, because the same address may have other prices
-        later.
-        """
+        """In a demo or rehearsal, `may_cache_for_ever` must be false, because an address may get other prices later."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -125,7 +121,7 @@ def _history_response(prices: PriceHistory, market: Market, month: Month, resolu
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
     """Return whether an answer has the price of every period of the month.
 
-    If the market traded quarters, an answer by quarters must have a separate price for each quarter.
+    For a day that was traded in quarters, an answer by quarters must have each quarter's own price.
     """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(

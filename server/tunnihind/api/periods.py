@@ -40,9 +40,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    Future periods that the newest run covers have this run's forecast. Each earlier period has the newest forecast made
-    before the period's start, exactly as issued, or no forecast if none was made. If `settings.full_horizon` is false,
-    forecasts of future periods after the public window are left out.
+    Future periods that the newest run covers have this run's forecast. Each period before the first of these has the
+    newest forecast made before the period's start, exactly as issued, or no forecast if none was made. If
+    `settings.full_horizon` is false, forecasts of future periods after the public window are left out.
     """
     series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
