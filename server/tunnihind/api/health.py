@@ -1,4 +1,4 @@
-"""Checks whether data are missing or old, and whether tomorrow's prices are late."""
+"""Judges whether the server is ready, and whether tomorrow's prices are late."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -13,11 +13,12 @@ from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""If the newest forecast or the last refresh is older than this many seconds, the data count as stale."""
+"""If the newest forecast is older than this many seconds, it counts as old. If `pipeline_expected` is true, the same
+limit applies to the last refresh."""
 
 
 class Troubles:
-    """The server's problems, such as a full disk. Each component reports at most one problem.
+    """The server's problems, such as a full disk. Each component has at most one problem at a time.
 
     Old data are not reported here: `judge_readiness` notices old data by itself.
     """

@@ -162,12 +162,15 @@ class Metrics:
         self._database_up.set(0 if failed else 1)
 
     def record_request(self, route: str, status: int, seconds: float) -> None:
-        """Count an answered request. `seconds` is the time from the request's headers to the answer."""
+        """Count an answered request, and record its duration.
+
+        `seconds` is the time from the request's headers to the answer.
+        """
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
     def add_collectors(self, *collectors: Collector) -> None:
-        """Add the metrics of other collectors."""
+        """Add collectors. `prometheus_text` returns their metrics too."""
         for collector in collectors:
             self.registry.register(collector)
 

@@ -81,7 +81,8 @@ def _bucket_name(text: str) -> str | None:
 def rate_limit_middleware(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
     """Return the middleware that answers 429 to a client without a token.
 
-    Each client gets `settings.rate_limit` tokens a second. Requests for the routes in `_UNLIMITED_PATHS` need no token.
+    Each client gets `settings.rate_limit` tokens a second. Requests for routes that end with one of `_UNLIMITED_PATHS`
+    need no token.
     """
     buckets = TokenBuckets(settings.rate_limit, clock)
 

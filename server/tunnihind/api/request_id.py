@@ -22,7 +22,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def set_current_id(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    `given` lists the ids in the request's header. If `given` is not exactly one valid id, make a new id.
+    `given` lists the request's X-Request-Id values. If `given` is not exactly one valid id, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID_ID.fullmatch(given[0]) else token_hex(_NEW_ID_BYTES)
     _CURRENT.set(name)

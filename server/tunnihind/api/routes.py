@@ -34,8 +34,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_STORE_READERS: Final = 2
-"""At most this many requests of one zone read months from the store at a time. A second limit of the same size applies
-to tables of scores."""
+"""At most this many months of one zone are read from the store at a time. For each zone's tables of scores, a second
+limit of the same size applies."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -78,7 +78,8 @@ def series_handler(snapshot: Snapshot) -> Handler:
 def _requested_days(request: web.Request, *, least_in_error: int, default: int) -> int:
     """Return the requested number of days of history, or `default` if the request has no parameter `days`.
 
-    Raises ParameterError if `days` is repeated, or isn't one or two digits. The error's text names `least_in_error`.
+    Raises ParameterError if `days` is repeated, or isn't one or two digits. In the second case, the error's text
+    names `least_in_error`.
     """
     given = optional_value(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
@@ -115,7 +116,7 @@ class _StoreReaders:
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
         """Answer with the result of `read`.
 
-        If `MAX_STORE_READERS` requests are already reading, or if reading fails, answer 503.
+        If `MAX_STORE_READERS` requests are already reading, or if `read` raises StoreError, answer 503.
         """
         if self._turns.locked():
             detail = f"Too many {self._documents} are being read: try again."
