@@ -176,8 +176,8 @@ _MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50",
 def schema_components(vat: VatRates) -> Document:
     """Return the schemas of the answers, keyed by name.
 
-    The examples of the fields in `_MARKET_FIELD_OF` include VAT at the rate that applies at the instant `HOUR_EXAMPLE`.
-    The examples of feeds are fixed.
+    The examples of the fields that are keys of `_MARKET_FIELD_OF` include VAT at the rate that applies at the instant
+    `HOUR_EXAMPLE`. The examples of feeds are fixed.
     """
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")

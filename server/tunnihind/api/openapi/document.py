@@ -19,7 +19,10 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def placeholder_values(settings: Settings, translate: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values for placeholders such as `$vat`. `translate` translates the words in the values."""
+    """Return this server's values for placeholders such as `$vat`.
+
+    `translate` translates the values of `$adjective` and `$vat`.
+    """
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = translate(market.adjective)
     vat = Template(translate(_VAT_BY_DATE if newest_since else _VAT_FOR_ALL_DATES))
