@@ -288,7 +288,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     versions.append(version())
     store.runs.add(plain_run(NOW))
     versions.append(version())
-    store.runs.keep_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
+    store.runs.store_backtest_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
     # Repeated prices, a refresh and a failure do not change the version.

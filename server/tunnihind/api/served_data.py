@@ -142,7 +142,7 @@ not read, because one of the two clocks is wrong."""
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read the data for a market's answers at `now` (unix seconds). Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
-    version = str(store.state.version())
+    version = str(store.state.served_version())
     zone, since = market.zone, floor_hour(now) - RUN_HISTORY_S
     newest = store.prices.newest_ts(zone) or since
     prices = store.prices.read_archive(
@@ -156,14 +156,15 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     for step_s in STEPS:
         kept = runs if step_s == HOUR_S else store.runs.made_since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = runs_at_step([run], kept, step_s)[0] if run else None
-        issued, backtest = issued_forecasts(runs_at_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
+        issued = issued_forecasts(runs_at_step(runs, kept, step_s))
+        backtest = store.runs.backtest_score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
     named_from = delivery_day(now) - timedelta(days=_DOUBTFUL_PRICES_DAYS)
     return ServedData(
         version=version,
         market=market,
         series=series,
-        change_id=store.state.change_id(),
+        change_id=store.state.served_change_id(),
         scenarios=_matching_scenarios(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
         recent_scores=store.scores.window_scores(zone),

@@ -99,5 +99,5 @@ def _run_as_of(settings: Settings, instant: int) -> Run:
 def _store_new_run(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.market)
-        store.runs.add_all(runs)
+        store.runs.add_forecast(runs)
         return runs.hours

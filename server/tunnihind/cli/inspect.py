@@ -22,7 +22,7 @@ from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import Witness, held_back_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are not listed if their period began more than this many seconds ago."""
@@ -80,9 +80,9 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         covariates=store.covariates.newest_issues(now),
         history={} if is_past else progress_by_source(store.state),
         weather=read_weather_scores(store, market, now),
-        sources=() if is_past else tuple(store.health.all().values()),
+        sources=() if is_past else tuple(store.health.by_source().values()),
         held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
-        pipeline=None if is_past else store.lease().holder(),
+        pipeline=None if is_past else store.unguarded_lease().holder(),
         unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
@@ -115,7 +115,7 @@ def status_lines(status: StoreStatus) -> Iterator[str]:
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age_text(source.ok_ts, status.now)}{trouble}"
-    for line in held_in_words(status.held):
+    for line in held_back_in_words(status.held):
         yield f"held back   {line}"
     if not status.held:
         yield "held back   nothing"

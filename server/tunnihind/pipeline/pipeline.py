@@ -155,7 +155,7 @@ class Pipeline:
         now = self._now()
         try:
             situation = await self._read_situation(now)
-            if self._copies != self._store.database.system.copies:
+            if self._copies != self._store.database.system.replacement_count:
                 self._forget_tries()
                 situation = await self._read_situation(now)
         except TunnihindError as error:
@@ -172,7 +172,7 @@ class Pipeline:
 
     def _forget_tries(self) -> None:
         """Forget all past attempts, because the copy that has replaced the database may lack what they stored."""
-        self._copies = self._store.database.system.copies
+        self._copies = self._store.database.system.replacement_count
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
@@ -339,7 +339,7 @@ class Pipeline:
             self._no_forecast[market.zone] = str(error)
             return
         self._no_forecast.pop(market.zone, None)
-        await asyncio.to_thread(self._store.runs.add_all, runs)
+        await asyncio.to_thread(self._store.runs.add_forecast, runs)
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _continue_scoring(self, market: Market, now: int) -> None:
@@ -352,8 +352,10 @@ class Pipeline:
             )
             return
         for step_s, score in (await self._modeller.backtest_scores(market, now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
-        await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.live_scores(market, now))
+            await asyncio.to_thread(self._store.runs.store_backtest_score, SeriesKey(zone, step_s), score)
+        await asyncio.to_thread(
+            self._store.scores.store_live_scores, zone, await self._modeller.live_scores(market, now)
+        )
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:

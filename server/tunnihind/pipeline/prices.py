@@ -180,7 +180,7 @@ class PriceIngest:
         round_.on_change()
 
     async def _failure_advice(self) -> str:
-        has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None
+        has_prices = await asyncio.to_thread(self._store.state.prices_changed_at) is not None
         return "" if has_prices else _NOTHING_YET
 
 

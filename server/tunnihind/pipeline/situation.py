@@ -60,7 +60,7 @@ def read_situation(
     return Situation(
         markets[0],
         {zone: of_zone(zone) for zone in zones},
-        stored_ts=store.state.prices_stored_at(),
+        stored_ts=store.state.prices_changed_at(),
         forecast_wanted_ts=store.state.read(FORECAST_WANTED_KEY, Instant),
         held_days=_days_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),

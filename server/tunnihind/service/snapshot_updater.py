@@ -218,8 +218,10 @@ class SnapshotUpdater:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_change_count(connection)
-        refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
-        return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
+        refreshed, copies = state.last_refresh() or 0, self._store.database.system.replacement_count
+        return _StoreState(
+            state.served_version(), state.served_change_id(), refreshed, floor_hour(now), copies, covariates
+        )
 
     def _set_warning(self, about: str, warning: str) -> None:
         if warning:
@@ -247,7 +249,7 @@ def read_weather_scores(store: Store, market: Market, now: int) -> tuple[Variabl
 
 def read_source_states(store: Store) -> tuple[SourceState, ...]:
     """Return the state of each source. Raises StoreError."""
-    return tuple(source_state(health) for health in store.health.all().values())
+    return tuple(source_state(health) for health in store.health.by_source().values())
 
 
 def source_state(health: SourceHealth) -> SourceState:

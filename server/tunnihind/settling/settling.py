@@ -14,7 +14,7 @@ from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
+from tunnihind.store.witnesses import Witness, held_back_in_words, zones_and_days_in_words
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -207,11 +207,11 @@ class PriceSettler:
         )
         for one in news:
             self._on_held(one.source, one.reason)
-        for line in held_in_words(news):
+        for line in held_back_in_words(news):
             _LOG.warning(line)
         for source in dict.fromkeys(source for source, _, _ in passed):
             days = [(zone, day) for other, zone, day in passed if other == source]
-            _LOG.info("%s's prices of %s are now accepted", source, days_in_words(days))
+            _LOG.info("%s's prices of %s are now accepted", source, zones_and_days_in_words(days))
 
 
 def _witness_key(one: Witness) -> _Key:

@@ -86,13 +86,13 @@ class Digest:
     """
 
     count: int = 0
-    total: int = 0
+    checksum: int = 0
 
     def digest_and_yield(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Add each row to the digest, and yield the row unchanged."""
         for row in rows:
             self.count += 1
-            self.total += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
+            self.checksum += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
             yield row
 
 
@@ -135,7 +135,7 @@ def _count_rows(table: Table, connection: Connection) -> int:
 
 def _require_stopped(source: Store) -> None:
     """Raise StoreError if a server runs the pipeline on the source database."""
-    holder = source.lease().holder()
+    holder = source.unguarded_lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
     if holder is not None and abs(now - holder.beat_ts) < _ALIVE_S:

@@ -38,7 +38,7 @@ class Database:
         self.url = parse_address(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
-        self.system = _system(self.url, read_only=read_only)
+        self.system = _database_system(self.url, read_only=read_only)
         """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
@@ -184,7 +184,7 @@ class Database:
             self._count(verb, perf_counter() - started, failed=failed)
 
 
-def _system(url: URL, *, read_only: bool) -> DatabaseSystem:
+def _database_system(url: URL, *, read_only: bool) -> DatabaseSystem:
     if url.get_backend_name() == "sqlite":
         return Sqlite(url, read_only=read_only)
     from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  not needed without a database server

@@ -45,10 +45,10 @@ type PeriodStart = Annotated[int, msgspec.Meta(ge=FIRST_PERIOD_TS, lt=PERIODS_EN
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
 """The length of a period in seconds."""
 
-type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
+type TextWithoutNul = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
 """A string without the character U+0000, because PostgreSQL can't store this character."""
 
-type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+type NonNegativeInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A whole number, 0 or higher, that fits into a column of four bytes."""
 
 type Cells = Mapping[str, Any]
@@ -57,9 +57,9 @@ type Cells = Mapping[str, Any]
 DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _BATCH_ROWS: Final = 4000
-_AS_THEY_COME: Final = {"stream_results": True}
+_IN_BATCHES: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once."""
-_MAX_NAMED: Final = 20
+_MAX_LOGGED: Final = 20
 """At most this many damaged rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
@@ -86,7 +86,7 @@ class DamageLog:
         line = f"the row of {table} with {key} is damaged: {problem}"
         with self._lock:
             lines = self._lines.setdefault(table, {})
-            if line not in lines and len(lines) >= _MAX_NAMED:
+            if line not in lines and len(lines) >= _MAX_LOGGED:
                 line = f"more rows of {table} are damaged"
             if line in lines:
                 return
@@ -132,18 +132,20 @@ class TableRows[Row: StoredRow, Found]:
         for part in self._batches(connection, where, order_by):
             yield from self._split_off_damaged(part)[0]
 
-    def read_if_sound(
-        self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]]
+    def read_or_raise(
+        self, connection: Connection, *where: ColumnElement[bool], excluded_keys: Collection[tuple[Any, ...]]
     ) -> Iterator[Found]:
-        """Yield an object for each row whose primary key is not in `but_for`.
+        """Yield an object for each row whose primary key is not in `excluded_keys`.
 
         Raises one of the errors in `DAMAGE_ERRORS` if one of these rows is damaged.
         """
         key = len(self.table.primary_key)
         for part in self._batches(connection, where):
-            yield from self._objects([cells for cells in part if cells[:key] not in but_for] if but_for else part)
+            yield from self._objects(
+                [cells for cells in part if cells[:key] not in excluded_keys] if excluded_keys else part
+            )
 
-    def first(
+    def first_sound(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
         """Return the object for the first sound row. If no row is sound, return None."""
@@ -183,7 +185,7 @@ class TableRows[Row: StoredRow, Found]:
         order_by: tuple[ColumnElement[Any], ...] = (),
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
-        with connection.execute(query, execution_options=_AS_THEY_COME) as result:
+        with connection.execute(query, execution_options=_IN_BATCHES) as result:
             # With `order_by`, rows are read one by one, because the caller often needs only the first sound row.
             for rows in result.partitions(1 if order_by else _BATCH_ROWS):
                 yield [*map(tuple, rows)]

@@ -28,12 +28,12 @@ from tunnihind.store.rows import (
     EARLIEST,
     LATEST,
     Instant,
-    Number,
+    NonNegativeInt32,
     PeriodStart,
-    Plain,
     Step,
     StoredRow,
     TableRows,
+    TextWithoutNul,
     from_json,
     row_by_row,
 )
@@ -66,7 +66,7 @@ class RunBook:
         self._state = state
         self.rows = TableRows(table, _RunRow, row_by_row(_stored_run), database.damage)
 
-    def add_all(self, runs: Runs) -> None:
+    def add_forecast(self, runs: Runs) -> None:
         """Store the runs of one forecast and their scenarios in one transaction. Raises StoreError."""
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
@@ -74,7 +74,7 @@ class RunBook:
         """Store runs in one transaction. If scenarios are given, replace the zone's scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
-                cells = _cells(run, self._last_complete_run(connection, run))
+                cells = _cells(run, self._run_to_repeat(connection, run))
                 connection.execute(insert(table).values(id=_NEXT_ID, **cells))
             if scenarios is not None:
                 paths = pack_hundredths(scenarios.eur_mwh)
@@ -121,25 +121,25 @@ class RunBook:
             ids = [number for zone, made in by_zone.items() for number in made if made[number] in surplus[zone]]
             return sum(_delete_runs(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
-    def keep_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
+    def store_backtest_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
         """Store the backtest score of a series in place of the earlier score. Raises StoreError.
 
         If `score` is None, the series then has no score.
         """
         self._state.write_served(_score_key(key), None if score is None else asdict(score))
 
-    def score(self, key: SeriesKey) -> BacktestScore | None:
+    def backtest_score(self, key: SeriesKey) -> BacktestScore | None:
         """Return the stored backtest score of a series, or None if there is no score. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_score_key(key), BacktestScore | None)
         return found
 
-    def _last_complete_run(self, connection: Connection, like: Run) -> _CompleteRun | None:
+    def _run_to_repeat(self, connection: Connection, like: Run) -> _CompleteRun | None:
         """Return the newest run with the zone and step of `like`, or the earlier run that the newest run repeats.
 
         If the run to return is missing or damaged, return None.
         """
         wanted = _run_conditions(SeriesKey(like.zone, like.step_s), EARLIEST, None)
-        newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
+        newest = self.rows.first_sound(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
             return None
         number = newest.id if newest.repeats is None else newest.repeats
@@ -247,16 +247,16 @@ def _stored_run(one: _RunRow) -> _StoredRun:
 
 
 class _RunRow(StoredRow):
-    id: Number
+    id: NonNegativeInt32
     made_at: Instant
     zone: Zone
     step_s: Step
-    tier: Plain
+    tier: TextWithoutNul
     start_ts: PeriodStart
     p10: bytes
     p50: bytes
     p90: bytes
-    repeats: Number | None
+    repeats: NonNegativeInt32 | None
     inputs: bytes | None
 
 
@@ -310,7 +310,7 @@ class ScenarioBook:
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
-            return self.rows.first(connection, scenarios_table.c.zone == zone)
+            return self.rows.first_sound(connection, scenarios_table.c.zone == zone)
 
 
 class _ScenariosRow(StoredRow):

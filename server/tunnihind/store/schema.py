@@ -52,7 +52,8 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of `packing.pack_series`."""
+"""One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of
+`packing.pack_covariate_values`."""
 
 runs: Final = Table(
     "runs",

@@ -26,8 +26,8 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
-from tunnihind.store.rows import YEARS, Instant, PeriodStart, Plain, Step, StoredRow, TableRows, row_by_row
-from tunnihind.store.schema import backtest_forecasts as past_days
+from tunnihind.store.rows import YEARS, Instant, PeriodStart, Step, StoredRow, TableRows, TextWithoutNul, row_by_row
+from tunnihind.store.schema import backtest_forecasts as past_forecasts
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
 
@@ -52,7 +52,7 @@ class ScoreBook:
         self._state = state
         self.rows = TableRows(table, _ScoreRow, row_by_row(_day_scores), database.damage)
 
-    def keep(self, zone: Zone, scores: LiveScores) -> None:
+    def store_live_scores(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
 
         The scores of days replace the stored scores for the same issue days. The scores of windows and months
@@ -64,8 +64,8 @@ class ScoreBook:
             connection.execute(delete(table).where(table.c.zone == zone, table.c.issued_on.in_(issued_on)))
             if rows:
                 connection.execute(insert(table), rows)
-            self._state.put(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
-            self._state.put(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
+            self._state.write_in(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
+            self._state.write_in(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
             self._state.record_served_change(connection)
 
     def window_scores(self, zone: Zone) -> tuple[WindowScores, ...]:
@@ -93,7 +93,7 @@ class ScoreBook:
     def newest_issue_day(self, zone: Zone) -> date | None:
         """Return the issue day of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
-            newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
+            newest = self.rows.first_sound(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
 
 
@@ -122,7 +122,7 @@ class _ScoreRow(StoredRow):
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
     made_at: Instant
-    tier: Plain
+    tier: TextWithoutNul
     figures: bytes
 
 
@@ -164,17 +164,17 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(past_days, _ForecastRow, row_by_row(_forecast), database.damage)
+        self.rows = TableRows(past_forecasts, _ForecastRow, row_by_row(_forecast), database.damage)
 
     def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24Hours]:
         """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""
         wanted = (
-            past_days.c.model == model,
-            past_days.c.zone == key.zone,
-            past_days.c.step_s == key.step_s,
+            past_forecasts.c.model == model,
+            past_forecasts.c.zone == key.zone,
+            past_forecasts.c.step_s == key.step_s,
         )
         with self._database.reading() as connection:
-            found = self.rows.read(connection, *wanted, order_by=(past_days.c.issued_ts,))
+            found = self.rows.read(connection, *wanted, order_by=(past_forecasts.c.issued_ts,))
             return {forecast.issued_ts: forecast for forecast in found}
 
     def data_change_count(self) -> int:
@@ -209,10 +209,12 @@ class BacktestBook:
             instants = [row["issued_ts"] for row in rows]
             oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
             outlived = (
-                (past_days.c.model != model) | past_days.c.issued_ts.in_(instants) | (past_days.c.issued_ts < oldest)
+                (past_forecasts.c.model != model)
+                | past_forecasts.c.issued_ts.in_(instants)
+                | (past_forecasts.c.issued_ts < oldest)
             )
-            connection.execute(delete(past_days).where(past_days.c.zone == zone, outlived))
-            connection.execute(insert(past_days), rows)
+            connection.execute(delete(past_forecasts).where(past_forecasts.c.zone == zone, outlived))
+            connection.execute(insert(past_forecasts), rows)
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
@@ -230,7 +232,7 @@ class BacktestBook:
 
 
 class _ForecastRow(StoredRow):
-    model: Plain
+    model: TextWithoutNul
     zone: Zone
     issued_ts: Instant
     step_s: Step
@@ -251,4 +253,4 @@ def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:
     Each transaction that adds data known at `known_ts` must call this function, because a forecast may use data of
     other zones.
     """
-    connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts))
+    connection.execute(delete(past_forecasts).where(past_forecasts.c.issued_ts >= known_ts))

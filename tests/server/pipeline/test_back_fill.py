@@ -68,7 +68,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
     run = store.runs.newest(HOURS)
     assert run is not None
     assert run.inputs["errorDays"] == 90
-    assert store.runs.score(HOURS) is not None
+    assert store.runs.backtest_score(HOURS) is not None
     assert [window.days for window in store.scores.window_scores("ee")] == [7, 30, 90]
 
 

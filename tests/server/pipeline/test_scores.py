@@ -233,7 +233,7 @@ async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked
         assert await pipeline.step()
     assert len(source.asked) == questions + 1
     assert modeller.done.count("run") == runs + 1
-    assert filled.runs.score(HOURS) is None
+    assert filled.runs.backtest_score(HOURS) is None
 
 
 async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(filled: Store, asked: list[int]) -> None:
@@ -251,7 +251,7 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
     assert await started(second).catch_up()
     instants = [instant for instant in asked if instant < NOW]
     assert len(instants) == len(set(instants)) == 80
-    assert filled.runs.score(HOURS) is not None
+    assert filled.runs.backtest_score(HOURS) is not None
     assert await started(third).catch_up()
     assert "slice" not in third.done
 
@@ -322,7 +322,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
-    filled.scores.keep("ee", first)
+    filled.scores.store_live_scores("ee", first)
     later = live_scores(filled, NOW, ESTONIA, MODEL)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
@@ -334,7 +334,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep("ee", live_scores(filled, stopped, ESTONIA, MODEL))
+    filled.scores.store_live_scores("ee", live_scores(filled, stopped, ESTONIA, MODEL))
     after = live_scores(filled, NOW, ESTONIA, MODEL)
     # The last runs before the stop forecast days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]

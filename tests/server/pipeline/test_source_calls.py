@@ -81,7 +81,7 @@ async def test_health_counts_failures_in_a_row_and_remembers_the_last_good_answe
     await ask(caller, Source("fine"))
     clock.instant += 60
     await ask(caller, Source(DOWN, DOWN), 2)
-    health = store.health.all()["first"]
+    health = store.health.by_source()["first"]
     assert (health.tried_ts, health.ok_ts, health.failures, health.error) == (NOW + 60, NOW, 2, str(DOWN))
 
 
@@ -95,7 +95,7 @@ async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
     with pytest.raises(RateLimited, match="429") as refusal:
         await caller.call("first", source.answer)
     assert refusal.value.retry_after_s == 1
-    assert (source.asked, store.health.all()["first"].failures) == (1, 1)
+    assert (source.asked, store.health.by_source()["first"].failures) == (1, 1)
     clock.instant += 1
     assert await caller.call("first", source.answer) == "fine"
 

@@ -21,7 +21,7 @@ from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import progress_by_source
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, OpenMeteo
-from tunnihind.store.covariates import Superfluous
+from tunnihind.store.covariates import FindSuperfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS
 
@@ -254,7 +254,7 @@ async def test_a_full_disk_loses_no_run(
 ) -> None:
     refill, failures = store.covariates.add_archived, [True, True]
 
-    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
+    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: FindSuperfluous) -> int:
         if failures:
             failures.pop()
             raise StoreError("database or disk is full")

@@ -113,7 +113,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     old = NOW - (RUN_DAYS + 3) * DAY_S
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
-        store.runs.add_all(runs)
+        store.runs.add_forecast(runs)
     assert thin(store, NOW) > 0
     hours, quarters = store.runs.made_since(HOURS, 0), store.runs.made_since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)

@@ -21,7 +21,7 @@ from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current_migration, is_current, upgrade
+from tunnihind.store.revision import HEAD, current_migration, has_newest_migration, upgrade
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
@@ -131,7 +131,7 @@ def test_an_upgrade_that_fails_half_way_leaves_all_as_it_was(
     with pytest.raises((StoreError, MemoryError)):
         upgrade(database, steps_to_come(more))
     assert tables(database) == before
-    assert is_current(database)
+    assert has_newest_migration(database)
     database.close()
     with Store(url) as again:
         assert [one.made_at for one in again.runs.made_since(HOURS, 0)] == [SEEN, SEEN - 1]
@@ -259,4 +259,4 @@ def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, m
         Store(url, read_only=True)
     monkeypatch.undo()
     with Store(url, read_only=True) as again:
-        assert is_current(again.database)
+        assert has_newest_migration(again.database)
