@@ -125,7 +125,7 @@ def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRate
     date has its legal rate.
     """
     chosen = 0.0 if feed.price_kind == "market" else settings.chosen_vat_rate
-    return market.vat_by_law if chosen is None else ((0, chosen),)
+    return market.legal_vat_rates if chosen is None else ((0, chosen),)
 
 
 def _vat_header_value(rates: VatRates, start: int, end: int) -> str:

@@ -16,7 +16,7 @@ from tunnihind.pipeline.schedule import (
     next_day,
 )
 from tunnihind.price_series import PriceSeries
-from tunnihind.settling.settling import HELD_DAYS
+from tunnihind.settling.settling import RETRY_HELD_FOR_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
@@ -101,7 +101,7 @@ def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     """Return the days in `held` that the task `TaskKind.HELD_DAYS` requests, oldest first.
 
     The last `CORRECTION_DAYS` days before `today`, and later days, are left out, because ordinary requests for prices
-    cover them. Days that are more than `HELD_DAYS` days old are not requested again.
+    cover them. Days that are more than `RETRY_HELD_FOR_DAYS` days old are not requested again.
     """
-    oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
+    oldest, youngest = today - timedelta(days=RETRY_HELD_FOR_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

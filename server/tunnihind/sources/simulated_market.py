@@ -197,7 +197,7 @@ class SimulatedMarket:
         system = _POWER_SYSTEMS[zone]
         points = [point for point in POINTS if point.zone == zone]
         city = next(point for point in points if point.place == system.city)
-        farms = [point for point in points if point.drives == "wind"]
+        farms = [point for point in points if point.kind == "wind"]
         wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
         cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
         load = system.load_mw * relative_load(ts) + system.heating_mw * cold

@@ -101,14 +101,14 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
     `api_rate` is the API's VAT rate at `now` (unix seconds). If `api_rate` is zero, the choice `none` replaces the
     choice `api`. If `api_rate` equals the legal rate, the choice `law` replaces the choice `api`.
     """
-    lawful = vat_rate_at(market.vat_by_law, now)
+    lawful = vat_rate_at(market.legal_vat_rates, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
     choice = options.vat or ("law" if options.unit == "kwh" or options.tariff else "none")
     if api_rate in {0.0, lawful}:
         del choices["api"]
         if choice == "api":
             choice = "law" if api_rate else "none"
-    rates = market.vat_by_law if choice == "law" else ((0, choices[choice]),)
+    rates = market.legal_vat_rates if choice == "law" else ((0, choices[choice]),)
     return Vat(choice, rates, choices)
 
 
@@ -138,7 +138,7 @@ class Display:
     @property
     def time_zone(self) -> tzinfo:
         """The time zone of the page's days and times: UTC if the reader has chosen UTC, or else the price zone's."""
-        return UTC if self.options.tz == "utc" else self.market.clock
+        return UTC if self.options.tz == "utc" else self.market.time_zone
 
     @property
     def unit(self) -> str:

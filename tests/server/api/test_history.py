@@ -240,7 +240,7 @@ def test_every_month_ends_where_the_next_one_begins() -> None:
         assert month.start_ts == end
         end = month.end_ts
         first = (first + timedelta(days=31)).replace(day=1)
-    assert datetime.fromtimestamp(end, ESTONIA.clock).isoformat() == "2027-01-01T00:00:00+02:00"
+    assert datetime.fromtimestamp(end, ESTONIA.time_zone).isoformat() == "2027-01-01T00:00:00+02:00"
 
 
 async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) -> None:

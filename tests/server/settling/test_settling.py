@@ -39,7 +39,7 @@ from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule_on_days
+from tunnihind.settling.rule import ACCEPT_DISPUTED_AFTER_S, SettledDay, rule_on_days
 from tunnihind.settling.settling import PriceAnswer, PriceSettler
 from tunnihind.settling.sheet import ReasonCode
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
@@ -390,9 +390,9 @@ def test_beside_a_right_source_a_liar_only_ever_delays_what_is_right(
         trial.until(now, **{liar: lie})
         assert trial.shows(TODAY) == "right"
         if trial.shows(TOMORROW) == "wrong":
-            assert now - lie_since >= DISPUTED_S, "two hours of the same lie about tomorrow alone"
+            assert now - lie_since >= ACCEPT_DISPUTED_AFTER_S, "two hours of the same lie about tomorrow alone"
         if trial.shows(TOMORROW) == "none":
-            assert now - none_since < DISPUTED_S + ASKED_EVERY_S
+            assert now - none_since < ACCEPT_DISPUTED_AFTER_S + ASKED_EVERY_S
         else:
             none_since = now
         now += minutes * 60

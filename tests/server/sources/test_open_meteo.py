@@ -427,5 +427,5 @@ def test_points_are_distinct_and_lie_around_the_baltic() -> None:
     assert len({point.name for point in POINTS}) == len({(p.latitude, p.longitude) for p in POINTS}) == len(POINTS)
     assert all(54 < point.latitude < 66 and 15 < point.longitude < 28 and point.why for point in POINTS)
     # The simulated market takes its wind power from these.
-    assert {point.zone for point in POINTS if point.drives == "wind"} == {"ee", "lv", "lt", "fi", "se"}
+    assert {point.zone for point in POINTS if point.kind == "wind"} == {"ee", "lv", "lt", "fi", "se"}
     assert not any(math.isnan(variable.low) or variable.low >= variable.high for variable in VARIABLES)

@@ -17,7 +17,7 @@ from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, issue_instant
 from tunnihind.forecast.scoring.scores import mean_absolute_error
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
-from tunnihind.weather_points import SCORED_VARIABLES, Drives, WeatherVariable, covariate_name, region_points
+from tunnihind.weather_points import SCORED_VARIABLES, PointKind, WeatherVariable, covariate_name, region_points
 
 SCORED_DAYS: Final = 30
 _MIN_DAYS: Final = 7
@@ -73,7 +73,7 @@ class VariableScores:
 
 def scored_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates that `weather_scores` uses for a market."""
-    return tuple(name for variable, drives in SCORED_VARIABLES for name in _covariate_names(variable, drives, market))
+    return tuple(name for variable, kind in SCORED_VARIABLES for name in _covariate_names(variable, kind, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
@@ -85,15 +85,15 @@ def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]
     found = []
-    for variable, drives in SCORED_VARIABLES:
-        names = [name for name in _covariate_names(variable, drives, market) if name in archive.series]
+    for variable, kind in SCORED_VARIABLES:
+        names = [name for name in _covariate_names(variable, kind, market) if name in archive.series]
         if names and (agreements := tuple(_agreements(archive, names, days, now))):
             found.append(VariableScores(variable.name, variable.unit, agreements))
     return tuple(found)
 
 
-def _covariate_names(variable: WeatherVariable, drives: Drives, market: Market) -> Iterator[str]:
-    return (covariate_name(variable, point) for point in region_points(market.zone, drives))
+def _covariate_names(variable: WeatherVariable, kind: PointKind, market: Market) -> Iterator[str]:
+    return (covariate_name(variable, point) for point in region_points(market.zone, kind))
 
 
 def _agreements(
