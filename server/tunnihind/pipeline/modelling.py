@@ -74,7 +74,7 @@ def new_forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullFo
     return TieredForecaster(market, keeper=keeper)
 
 
-_HISTORY: Final = ArchiveCache()
+_ARCHIVE_CACHE: Final = ArchiveCache()
 """The history that this process has read last. All markets share it."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], FullForecaster]] = {}
@@ -105,7 +105,7 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
     """Forecast a market's prices from the data known at `as_of`. Raises NothingToForecast, StoreError."""
     kept = _kept_forecaster(store, market)
-    known = _HISTORY.read_archive(store, kept, as_of).as_of(as_of)
+    known = _ARCHIVE_CACHE.read_archive(store, kept, as_of).as_of(as_of)
     runs = Runs.made_by(kept, known)
     if runs is None:
         newest = known.prices.of(market.zone).newest_day
@@ -173,7 +173,7 @@ def _forecast_next_24_hours(store: Store, instant: int, run_at: int | None, mark
         kept = _kept_forecaster(store, market)
     else:
         kept = _PAST_FORECASTERS.setdefault(market, new_forecaster(market))
-    known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
+    known = _ARCHIVE_CACHE.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
     runs = Runs.made_by(kept, known)
     if runs is None:
         return tuple(Next24Hours.empty(instant, step_s) for step_s in STEPS)
@@ -232,8 +232,8 @@ class ProcessModeller:
         self._database_url = database_url
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
-        self._turn = asyncio.Lock()
-        self._recent_are_made = set[Zone]()
+        self._lock = asyncio.Lock()
+        self._zones_with_recent_forecasts = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
@@ -247,19 +247,19 @@ class ProcessModeller:
         lowest priority makes them. Raises StoreError, WorkerError.
         """
         model = model_identity(market)
-        if market.zone not in self._recent_are_made:
+        if market.zone not in self._zones_with_recent_forecasts:
             recent = await self._call_in_process(
                 partial(forecast_past_days, market=market, model=model, recent=True), as_of
             )
             if recent.forecasts or not recent.missing_count:
                 return recent
-            self._recent_are_made.add(market.zone)
+            self._zones_with_recent_forecasts.add(market.zone)
         older = await self._call_in_process(
             partial(forecast_past_days, market=market, model=model, recent=False), as_of, self._past_worker
         )
         if not older.forecasts:
             self._past_worker.close()
-            self._recent_are_made.discard(market.zone)
+            self._zones_with_recent_forecasts.discard(market.zone)
             return await self.forecast_past_days(market, as_of) if older.missing_count else older
         return older
 
@@ -279,7 +279,7 @@ class ProcessModeller:
         By default, call `work` in the process of the hourly runs.
         """
         chosen = self._worker if worker is None else worker
-        async with self._turn:
+        async with self._lock:
             for other in {self._worker, self._past_worker} - {chosen}:
                 other.close()
             return await chosen.do(partial(_call_with_store, self._database_url, work, as_of))
@@ -300,11 +300,11 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
         modeller.close()
 
 
-_DAMAGE: Final = DamageLog()
+_DAMAGE_LOG: Final = DamageLog()
 """The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
 log, so that each damaged row is logged only once."""
 
 
 def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
-    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE) as store:
+    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE_LOG) as store:
         return work(store, as_of)

@@ -65,7 +65,7 @@ class CovariateBook:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def add_archived(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: FindSuperfluous) -> int:
-        """Store a source's archived forecasts as `add` does, except forecasts that `thin` would delete.
+        """Store a source's archived forecasts as `add` does, except forecasts that `delete_superfluous` would delete.
 
         Raises StoreError.
         """
@@ -75,7 +75,7 @@ class CovariateBook:
             }
             return self._add(connection, lasting)
 
-    def thin(self, superfluous: FindSuperfluous) -> int:
+    def delete_superfluous(self, superfluous: FindSuperfluous) -> int:
         """For each covariate, delete the forecasts issued at the instants that `superfluous` returns.
 
         Return the number of deleted forecasts. Raises StoreError.
@@ -143,7 +143,7 @@ class CovariateBook:
             return None
 
     def change_counts(self) -> tuple[int, int]:
-        """Return a number that increases with every change except `thin`, and the number of stored rows.
+        """Return a number that increases with every change except `delete_superfluous`, and the number of stored rows.
 
         If two calls return the same numbers, no covariate has changed between the calls. Raises StoreError.
         """
@@ -184,7 +184,7 @@ class _CovariateRow(StoredRow):
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: FindSuperfluous
 ) -> list[IssuedSeries]:
-    """Return `issues` without the forecasts that `CovariateBook.thin` would delete."""
+    """Return `issues` without the forecasts that `CovariateBook.delete_superfluous` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}

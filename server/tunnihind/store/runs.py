@@ -104,7 +104,7 @@ class RunBook:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_runs_of_rows(connection, rows, self.rows).values()]
 
-    def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
+    def delete_superfluous(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs, and return the number of deleted runs. Raises StoreError.
 
         `superfluous` gets the instants at which a zone's runs were made, and returns the instants of the runs to

@@ -127,13 +127,16 @@ class StateBook:
         self._count_up(connection, _DATA_CHANGES_KEY)
 
     def covariate_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to covariates, except deletions by `CovariateBook.thin`."""
+        """Return a number that increases with every change to covariates.
+
+        Deletions by `CovariateBook.delete_superfluous` don't count.
+        """
         return self._count(connection, _COVARIATE_CHANGES_KEY)
 
     def data_change_count(self, connection: Connection) -> int:
         """Return a number that increases with every change to prices or covariates.
 
-        Deletions by `CovariateBook.thin` don't count.
+        Deletions by `CovariateBook.delete_superfluous` don't count.
         """
         return self._count(connection, _DATA_CHANGES_KEY)
 

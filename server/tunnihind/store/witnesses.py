@@ -81,7 +81,7 @@ class WitnessBook:
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
-    def thin(self, before: date, heard_before: int) -> int:
+    def delete_old(self, before: date, heard_before: int) -> int:
         """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
         A witness is old if its day is before `before` and its `heard_ts` is before `heard_before`.

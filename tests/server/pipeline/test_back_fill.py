@@ -103,8 +103,8 @@ def five_years() -> Quotes:
 
 async def test_a_kill_between_chunks_costs_no_chunk(store: Store) -> None:
     class Killer(RecordingObserver):
-        def history_filled(self, what: str, done: int, total: int) -> None:
-            super().history_filled(what, done, total)
+        def back_fill_progressed(self, what: str, done: int, total: int) -> None:
+            super().back_fill_progressed(what, done, total)
             if done == 2:
                 raise asyncio.CancelledError
 

@@ -37,7 +37,7 @@ from tunnihind.pipeline.back_fill import (
     remove_damaged_history,
 )
 from tunnihind.pipeline.modelling import backtest_scores, live_scores, make_runs
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.packing import pack_hundredths
 from tunnihind.store.revision import has_newest_migration
@@ -226,7 +226,7 @@ def work_with(store: Store) -> None:
     look_at_everything(store)
     assert store.unguarded_lease().claim()
     remove_damaged_history(store, [ScriptedWeather()])
-    thin(store, NOW)
+    delete_superfluous(store, NOW)
     store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.store.store import Store
 
 SEEN = HELD.since_ts
@@ -65,7 +65,7 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.unguarded_lease().claim(),
     lambda store: store.unguarded_lease().release(),
     lambda store: store.state.record_refresh(SEEN),
-    lambda store: thin(store, SEEN),
+    lambda store: delete_superfluous(store, SEEN),
 ]
 
 

@@ -147,7 +147,7 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
         assert max(list(sizes)[1:]) < 100
     assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
     # The run that the others repeat is deleted, and one of the others takes its place.
-    assert store.runs.thin(lambda _: {MADE}) == 1
+    assert store.runs.delete_superfluous(lambda _: {MADE}) == 1
     assert kept_in_full(store) == [MADE + HOUR_S]
     assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:0:-1])
 
@@ -260,7 +260,7 @@ def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store:
     store, runs = emptied(memory_store), hourly_runs(10)
     for one in runs:
         store.runs.add(one)
-    assert store.runs.thin(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
+    assert store.runs.delete_superfluous(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
     left = [one for hour, one in enumerate(runs) if hour not in removed]
     assert_the_same(store.runs.made_since(HOURS, 0), left[::-1])
     assert len(kept_in_full(store)) == min(1, len(left))

@@ -8,7 +8,7 @@ import pytest
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.store.state import Fact, StateBook
 from tunnihind.store.store import Store
 
@@ -38,7 +38,7 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "a claim": lambda store: store.unguarded_lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.record_refresh(NOW),
-    "thinning": lambda store: thin(store, NOW),
+    "thinning": lambda store: delete_superfluous(store, NOW),
     "reading": lambda store: (store.read_archive(), store.runs.newest(HOURS), store.witnesses.held_back()),
 }
 

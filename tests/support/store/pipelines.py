@@ -100,13 +100,13 @@ class RecordingObserver(Observer):
     filled: list[tuple[str, int, int]] = field(default_factory=list)
     answered: list[tuple[str, bool]] = field(default_factory=list)
 
-    def source_asked(self, source: str, *, answered: bool) -> None:
+    def request_ended(self, source: str, *, answered: bool) -> None:
         self.answered.append((source, answered))
 
     def day_held(self, source: str, reason: str) -> None:
         self.refused.append((source, reason))
 
-    def history_filled(self, what: str, done: int, total: int) -> None:
+    def back_fill_progressed(self, what: str, done: int, total: int) -> None:
         self.filled.append((what, done, total))
 
 
