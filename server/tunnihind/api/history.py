@@ -105,8 +105,8 @@ class MonthReader:
 
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     step_s = RESOLUTIONS[resolution]
-    hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
-    settled, priced_by_hour = prices_within_hours(hours, prices.of(market.zone, step_s))
+    hours = prices.series_of(market.zone).between(month.start_ts, month.end_ts)
+    settled, priced_by_hour = prices_within_hours(hours, prices.series_of(market.zone, step_s))
     items = [
         HistoryPrice(
             ts=ts, eur_mwh=rounded_market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour

@@ -194,10 +194,10 @@ def settled_prices(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> S
 
     The newest settled price is always included, because its time determines the end of the public window.
     """
-    hours = prices.of(zone)
+    hours = prices.series_of(zone)
     newest, since = hours.newest_ts, floor_hour(now) - _PRICE_HISTORY_S
     start_ts = since if newest is None else min(since, newest)
-    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
+    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
 
 
 def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:

@@ -117,7 +117,7 @@ def _mean_errors(report: BacktestReport) -> dict[str, list[float]]:
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],
-        "mean of seven days": [test.benchmark_mae for test in report.seven_day_mean.leads.values()],
+        "mean of seven days": [test.naive_mae for test in report.seven_day_mean.leads.values()],
     }
 
 

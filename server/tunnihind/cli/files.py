@@ -128,7 +128,7 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
 
 
 def _price_rows(history: PriceHistory, step_s: int) -> list[Sequence[float | None]]:
-    by_zone = [dict(history.of(zone, step_s)) for zone in ZONES]
+    by_zone = [dict(history.series_of(zone, step_s)) for zone in ZONES]
     instants = sorted(set().union(*by_zone))
     return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]
 

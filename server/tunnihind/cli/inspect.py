@@ -62,7 +62,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     out. The database's size, the number of prices and the damaged rows are always the present ones.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest_ts
+    settled = (prices.as_of(now) if is_past else prices.newest_versions()).series_of(market.zone).newest_ts
     run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return StoreStatus(
         now=now,

@@ -51,7 +51,7 @@ def read_situation(
         run = store.runs.newest(SeriesKey(zone, HOUR_S), now)
         excused = own - {today, next_delivery_day(now)}
         return ZoneSituation(
-            settled_through=last_day_before_gap(settled.of(zone), recent, next_delivery_day(now), excused),
+            settled_through=last_day_before_gap(settled.series_of(zone), recent, next_delivery_day(now), excused),
             run_made_at=None if run is None else run.made_at,
             scored_ts=store.backtests.scored_at(models[zone], zone),
             is_in_doubt=any(day >= today for day in own) or zone in unconfirmed,

@@ -14,7 +14,12 @@ from tunnihind.api.served_data import MAX_CLOCK_DIFFERENCE_S, ServedData, read_s
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
-from tunnihind.forecast.scoring.weather_scores import MEMORY_S, VariableScores, scored_names, weather_scores
+from tunnihind.forecast.scoring.weather_scores import (
+    USED_FORECASTS_WITHIN_S,
+    VariableScores,
+    scored_names,
+    weather_scores,
+)
 from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import run_in_background
 from tunnihind.store.health import SourceHealth
@@ -244,7 +249,9 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Return the scores of the weather forecasts for a market. Raises StoreError."""
-    return weather_scores(store.covariates.issued_between(scored_names(market), now - MEMORY_S, now), market, now)
+    return weather_scores(
+        store.covariates.issued_between(scored_names(market), now - USED_FORECASTS_WITHIN_S, now), market, now
+    )
 
 
 def read_source_states(store: Store) -> tuple[SourceState, ...]:

@@ -99,7 +99,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast as of a past instant (`backtest.Next24Hours`)."""
+"""A model's forecast as of a past instant (`backtest.Next24HoursForecast`)."""
 
 day_scores: Final = Table(
     "day_scores",

@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.run import LEADS
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24Hours
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24HoursForecast
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import (
     NO_SCORES_BY_MONTH,
@@ -166,7 +166,7 @@ class BacktestBook:
         self._state = state
         self.rows = TableRows(past_forecasts, _ForecastRow, row_by_row(_forecast), database.damage)
 
-    def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24Hours]:
+    def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24HoursForecast]:
         """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""
         wanted = (
             past_forecasts.c.model == model,
@@ -182,7 +182,7 @@ class BacktestBook:
         with self._database.reading() as connection:
             return self._state.data_change_count(connection)
 
-    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, data_change_count: int) -> bool:
+    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24HoursForecast], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
         Also delete the zone's stored forecasts by other models, those with the same issue as a new forecast, and those
@@ -242,9 +242,9 @@ class _ForecastRow(StoredRow):
     p90: bytes
 
 
-def _forecast(row: _ForecastRow) -> Next24Hours:
+def _forecast(row: _ForecastRow) -> Next24HoursForecast:
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
-    return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
+    return Next24HoursForecast(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:

@@ -162,7 +162,7 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
     assert await trial.ingest(after_s=3600) == AddedCounts(corrected=8, unchanged=88)
     hour = day_start(TODAY)
     archive = store.prices.read_archive()
-    before, after = (archive.as_of(at).of("ee")[hour] for at in (NOW + 7199, NOW + 7200))
+    before, after = (archive.as_of(at).series_of("ee")[hour] for at in (NOW + 7199, NOW + 7200))
     assert after == pytest.approx(before + 7.0)
     assert store.state.prices_changed_at() == NOW + 7200
 
@@ -170,8 +170,8 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
 async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> None:
     await IngestTrial(store, ScriptedPrices(two_days())).ingest()
     archive = store.prices.read_archive()
-    assert archive.as_of(NOW - 1).of("ee").newest_day == TODAY
-    assert archive.as_of(NOW).of("ee").newest_day == TOMORROW
+    assert archive.as_of(NOW - 1).series_of("ee").newest_day == TODAY
+    assert archive.as_of(NOW).series_of("ee").newest_day == TOMORROW
 
 
 async def test_no_zone_is_ever_settled_by_prices_of_another_day(store: Store) -> None:

@@ -12,9 +12,9 @@ from tests.support.store.pipelines import InProcessModeller, QuickModel, pipelin
 from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import IssuedSeries, Known
+from tunnihind.forecast.known import IssuedSeries, KnownData
 from tunnihind.forecast.run import Run, Runs
-from tunnihind.forecast.scoring.backtest import Next24Hours, backtest_score, score_instants
+from tunnihind.forecast.scoring.backtest import Next24HoursForecast, backtest_score, scored_issue_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, day_start
 from tunnihind.pipeline import modelling
@@ -35,7 +35,7 @@ class CountingModel(QuickModel):
 
     asked: list[int]
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         self.asked.append(known.as_of)
         return super().forecast(known)
 
@@ -71,9 +71,9 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
 
 def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
     assert work_off(filled, slice_s=0.0) == 90
-    archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee")
-    known = map(archive.as_of, score_instants(truth, NOW))
-    at_once = [Next24Hours.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
+    archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).series_of("ee")
+    known = map(archive.as_of, scored_issue_instants(truth, NOW))
+    at_once = [Next24HoursForecast.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
     found = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
     assert found == backtest_score(at_once, truth)
@@ -88,7 +88,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     assert len(asked) == len(set(asked))
     kept = store.backtests.forecasts(MODEL, QUARTERS)
     assert kept.keys() == store.backtests.forecasts(MODEL, HOURS).keys()
-    truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
+    truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).series_of("ee", QUARTER_S)
     found = backtest_scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
     assert found[QUARTER_S] == backtest_score(kept.values(), truth)
@@ -192,7 +192,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     for day in range(400):
         issued = NOW + day * DAY_S
         store.backtests.add(
-            MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
+            MODEL, "ee", [Next24HoursForecast(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
         )
     assert len(store.backtests.forecasts(MODEL, HOURS)) == 121
 

@@ -162,8 +162,8 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
         writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
         assert writer.state.served_version() > version
         assert replica.store.state.served_version() == version
-        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().of("ee")
-    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().of("ee")
+        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().series_of("ee")
+    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().series_of("ee")
     replica.store.close()
 
 

@@ -295,8 +295,10 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     assert store.runs.newest(HOURS) is None
     archive = store.prices.read_archive()
     assert [int(ts) for ts in archive.ts[archive.ts < day_end(old)]] == [day_start(old) + HOUR_S]
-    assert archive.as_of(at("14:10")).of("ee").newest_day == TODAY, "as of no instant was the wrong tomorrow known"
-    known = archive.as_of(at("14:10")).of("ee")
+    assert archive.as_of(at("14:10")).series_of("ee").newest_day == TODAY, (
+        "as of no instant was the wrong tomorrow known"
+    )
+    known = archive.as_of(at("14:10")).series_of("ee")
     assert known == {ts: pytest.approx(hourly_prices(trial.truth["ee"])[ts]) for ts in known if ts > day_end(old)} | {
         ts: 1.0 for ts in known if ts < day_end(old)
     }

@@ -312,14 +312,14 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
         connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
-        assert ts not in store.prices.read_archive().newest_versions().of("ee")
+        assert ts not in store.prices.read_archive().newest_versions().series_of("ee")
         assert "ee" not in {zone for zone, *_ in store.prices.newest_versions(ts, ts)}
         assert read_situation(
             store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
         ).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
-        assert store.prices.read_archive().newest_versions().of("ee")[ts] == 11.0
+        assert store.prices.read_archive().newest_versions().series_of("ee")[ts] == 11.0
         assert read_situation(store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW).settled_through == DAY
 
 

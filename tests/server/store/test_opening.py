@@ -46,7 +46,7 @@ def read_only(url: str, filled: Path) -> Iterator[Store]:
 
 
 def read_all(store: Store) -> None:
-    assert len(store.read_archive().prices.newest_versions().of("ee")) == 24
+    assert len(store.read_archive().prices.newest_versions().series_of("ee")) == 24
     assert list(store.read_archive().covariates.series) == ["ee_wind_mw"]
     assert store.runs.newest(HOURS) is not None
     assert store.witnesses.held_back() == [HELD]

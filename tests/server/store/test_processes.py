@@ -42,9 +42,9 @@ def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
 def settled_days(store: Store) -> list[date]:
     """Return the stored delivery days. Each has to be complete in all zones."""
     history = store.prices.read_archive().newest_versions()
-    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.of("ee")]
+    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.series_of("ee")]
     for zone in ("ee", "lv", "lt", "fi"):
-        assert list(history.of(zone)) == [hour for one in days for hour in hours_of(one)]
+        assert list(history.series_of(zone)) == [hour for one in days for hour in hours_of(one)]
     return days
 
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url
     error, hours_read, hours_stored = said
     assert error.startswith(f"can't write the database {url}: ")
     assert int(hours_read) == int(hours_stored) > 0
-    assert len(store.prices.read_archive().newest_versions().of("ee")) == int(hours_stored)
+    assert len(store.prices.read_archive().newest_versions().series_of("ee")) == int(hours_stored)
     assert add_day(store, 9999).new == 96
 
 

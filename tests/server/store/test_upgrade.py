@@ -163,7 +163,7 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
                 # The older replica also has to work with new connections.
                 replica.database.system.engine.dispose()
                 assert [one.made_at for one in replica.runs.made_since(HOURS, 0)] == [SEEN]
-                assert list(replica.prices.read_archive().newest_versions().of("ee"))
+                assert list(replica.prices.read_archive().newest_versions().series_of("ee"))
         database.close()
 
 

@@ -79,7 +79,9 @@ class SettlingTrial:
 
     def shows(self, day: date, zone: Zone = "ee") -> str:
         """Return "right", "wrong" or "none" for a day's settled hours."""
-        settled = self.store.prices.read_archive().newest_versions().of(zone).between(day_start(day), day_end(day))
+        settled = (
+            self.store.prices.read_archive().newest_versions().series_of(zone).between(day_start(day), day_end(day))
+        )
         truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
         if not settled:
             return "none"

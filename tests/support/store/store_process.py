@@ -88,7 +88,7 @@ def fill_disk(url: str, megabytes: str) -> None:
                 stored += 1
         except StoreError as error:
             say(error)
-        say(len(store.prices.read_archive().newest_versions().of("ee")))
+        say(len(store.prices.read_archive().newest_versions().series_of("ee")))
         say(stored * 24)
 
 
@@ -99,7 +99,7 @@ def read_and_write(url: str) -> None:
     for read_only in (True, False):
         try:
             with Store(url, read_only=read_only) as store:
-                say(len(store.prices.read_archive().newest_versions().of("ee")))
+                say(len(store.prices.read_archive().newest_versions().series_of("ee")))
                 add_day(store, 99)
         except StoreError as error:
             say(error)

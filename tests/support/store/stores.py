@@ -87,7 +87,7 @@ def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "t
 
 def hourly(store: Store, zone: Zone = "ee") -> dict[int, float]:
     """Return the settled hours of a zone in the form that the API serves."""
-    return dict(store.prices.read_archive().newest_versions().of(zone))
+    return dict(store.prices.read_archive().newest_versions().series_of(zone))
 
 
 def unsettled_days(store: Store, first: date, last: date) -> list[date]:

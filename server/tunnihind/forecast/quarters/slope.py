@@ -58,7 +58,7 @@ class ReplayedForecasts:
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
-    def days(self) -> int:
+    def day_count(self) -> int:
         """The number of days in `p50`."""
         return int(self.p50.shape[1])
 
@@ -68,7 +68,7 @@ class ReplayedForecasts:
         The p50 of a day without forecasts is NaN.
         """
         rows = (first - self.first).days + np.arange(days)
-        inside = (rows >= 0) & (rows < self.days)
+        inside = (rows >= 0) & (rows < self.day_count)
         window = np.full((LEADS, days, CLOCK_HOURS), np.nan)
         window[:, inside] = self.p50[:, rows[inside]]
         return window

@@ -7,7 +7,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
-from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
+from tunnihind.forecast.run import INTERVAL_LEVELS, SCENARIOS, Run
 from tunnihind.market import PriceLimits
 
 _BELOW, _ABOVE = 1.7, 1.9
@@ -52,6 +52,6 @@ def _signed_distances() -> Floats:
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
-    steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(OUTER_LEVELS[1])
+    steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(INTERVAL_LEVELS[1])
     steps[0], steps[-1] = -_BELOW, _ABOVE
     return steps

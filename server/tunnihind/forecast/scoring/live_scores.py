@@ -29,7 +29,7 @@ from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_clos
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
-MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
+SCORED_RUNS_WITHIN_DAYS: Final = max(WINDOWS_DAYS) + LEADS
 """`window_scores` needs no run that was issued more than this many days before the newest settled day."""
 MONTHS: Final = 24
 """At most this many months are scored."""

@@ -22,14 +22,14 @@ from tunnihind.weather_points import SCORED_VARIABLES, PointKind, WeatherVariabl
 SCORED_DAYS: Final = 30
 _MIN_DAYS: Final = 7
 """A `LeadAgreement` needs at least this many days. With fewer days, its correlation is unreliable."""
-_NEWEST_S: Final = 12 * HOUR_S
+_NEWEST_ISSUED_WITHIN_S: Final = 12 * HOUR_S
 """An hour's newest forecast is not used if it was issued more than this many seconds before the start of the delivery
 day."""
-_ISSUED_WITHIN_S: Final = 2 * DAY_S
+_EARLIER_ISSUED_WITHIN_S: Final = 2 * DAY_S
 """The newest forecast known at an `issue_instant` is not scored if it was issued more than this many seconds earlier.
 Older forecasts show an outage of the source, not its accuracy."""
 
-MEMORY_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
+USED_FORECASTS_WITHIN_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _EARLIER_ISSUED_WITHIN_S
 """`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
 that has passed."""
 
@@ -99,7 +99,9 @@ def _covariate_names(variable: WeatherVariable, kind: PointKind, market: Market)
 def _agreements(
     archive: CovariateArchive, names: Sequence[str], days: Sequence[date], now: int
 ) -> Iterator[LeadAgreement]:
-    newest = np.concatenate([_mean_forecast(archive, names, day, day_start(day) - _NEWEST_S, now) for day in days])
+    newest = np.concatenate(
+        [_mean_forecast(archive, names, day, day_start(day) - _NEWEST_ISSUED_WITHIN_S, now) for day in days]
+    )
     for lead in LEAD_DAYS:
         forecast = np.concatenate([_earlier_forecast(archive, names, day, lead) for day in days])
         agreement = LeadAgreement.of(lead, forecast, newest)
@@ -109,7 +111,7 @@ def _agreements(
 
 def _earlier_forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: int) -> Floats:
     issued_at = issue_instant(day - timedelta(days=lead))
-    return _mean_forecast(archive, names, day, issued_at - _ISSUED_WITHIN_S, issued_at)
+    return _mean_forecast(archive, names, day, issued_at - _EARLIER_ISSUED_WITHIN_S, issued_at)
 
 
 def _mean_forecast(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
