@@ -24,7 +24,7 @@ ISSUE_AT: Final = time(9)
 ISSUE_AT_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
-SCENARIOS: Final = 20
+SCENARIO_COUNT: Final = 20
 """The number of price paths of a run. Each path has a probability of 5%."""
 
 _MEAN_TOLERANCE: Final = 0.0101
@@ -170,7 +170,7 @@ class Scenarios:
         """
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
-        if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
+        if self.eur_mwh.shape != (SCENARIO_COUNT, hours.p50.size) or hours.step_s != HOUR_S:
             return False
         percentiles = np.quantile(self.eur_mwh, QUANTILE_LEVELS, axis=0)
         return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _PERCENTILE_TOLERANCE).all())

@@ -16,7 +16,7 @@ from typing import Final
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, day_ranges
-from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, Cells, Instant
+from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, DamagedRow, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
@@ -240,7 +240,7 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
 
 
 def _forget_damaged_parts(
-    store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
+    store: Store, key: str, removed: Iterable[DamagedRow], part_of: Callable[[int], str], *, column: str
 ) -> None:
     """Mark the years, months or days of removed rows as not filled.
 

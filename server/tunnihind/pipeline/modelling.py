@@ -25,7 +25,7 @@ from tunnihind.forecast.scoring.backtest import (
     scored_issue_instants,
 )
 from tunnihind.forecast.scoring.live_scores import (
-    MONTHS,
+    SCORED_MONTHS,
     SCORED_RUNS_WITHIN_DAYS,
     LiveScores,
     ScoresByMonth,
@@ -219,7 +219,9 @@ def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveSco
     prices = _prices_since(store, as_of, market.zone, since - 2 * WEEK_S).series_of(*hours)
     days = day_scores(store.runs.made_since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.day_scores(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    earlier = store.scores.day_scores(
+        market.zone, first - timedelta(days=31 * SCORED_MONTHS), first - timedelta(days=1)
+    )
     backtest = (one.as_run(market.zone) for one in store.backtests.forecasts(model, hours).values())
     return LiveScores(
         days=tuple(days),

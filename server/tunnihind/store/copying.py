@@ -23,7 +23,7 @@ from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
-_ALIVE_S: Final = 60
+_HOLDER_ALIVE_S: Final = 60
 """If the lease was renewed less than this many seconds ago, its holder counts as running the pipeline."""
 
 type ShowProgress = Callable[[str, int, int], None]
@@ -138,7 +138,7 @@ def _require_stopped(source: Store) -> None:
     holder = source.unguarded_lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
-    if holder is not None and abs(now - holder.beat_ts) < _ALIVE_S:
+    if holder is not None and abs(now - holder.beat_ts) < _HOLDER_ALIVE_S:
         raise StoreError(f"process {holder.pid} on {holder.host} runs the pipeline on {source.database}: stop it first")
 
 

@@ -19,7 +19,7 @@ from tunnihind.store.rows import (
     DAMAGE_ERRORS,
     EARLIEST,
     LATEST,
-    Cells,
+    DamagedRow,
     Instant,
     PeriodStart,
     StoredRow,
@@ -160,7 +160,7 @@ class CovariateBook:
             found = connection.execute(query.group_by(table.c.name)).all()
         return {name: issued_ts for name, issued_ts in found if isinstance(name, str)}
 
-    def remove_damaged(self) -> list[Cells]:
+    def remove_damaged(self) -> list[DamagedRow]:
         """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
             if not self.rows.find_damaged(connection):

@@ -43,7 +43,7 @@ class Database:
         self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
-        self._use = threading.Condition()
+        self._users_condition = threading.Condition()
         self._users = 0
         self._is_closed = False
 
@@ -143,24 +143,24 @@ class Database:
 
         Without this wait, the thread of a cancelled task could still write files into a folder that is being deleted.
         """
-        with self._use:
+        with self._users_condition:
             self._is_closed = True
-            self._use.wait_for(lambda: not self._users)
+            self._users_condition.wait_for(lambda: not self._users)
         self.system.close()
 
     @contextmanager
     def _delaying_close(self) -> Iterator[None]:
         """Make `close` wait until this context ends. Raises StoreError if the database is already closed."""
-        with self._use:
+        with self._users_condition:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
             self._users += 1
         try:
             yield
         finally:
-            with self._use:
+            with self._users_condition:
                 self._users -= 1
-                self._use.notify_all()
+                self._users_condition.notify_all()
 
     @contextmanager
     def _counting_transaction(self, verb: Verb) -> Iterator[None]:

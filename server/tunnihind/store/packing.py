@@ -24,11 +24,11 @@ _SCALES: Final = (1, 10, 4, 100)
 """One of these factors turns the values of most covariates into whole numbers, because most values have at most two
 decimals or are means of four whole numbers."""
 _UNSCALED: Final = 0
-_UNKNOWN: Final = -32_768
+_UNKNOWN_SHORT: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
 
 _HUNDREDTHS: Final = 100
-_NO_NUMBER: Final = -(2**31)
+_UNKNOWN_WHOLE: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
 """The highest price in EUR/MWh that can be stored, far above any market's cap. The lowest is `-HIGHEST_PRICE`."""
 
@@ -41,7 +41,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
         raise ValueError("a number is too high to be packed")
-    whole = np.where(np.isnan(flat), _NO_NUMBER, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
+    whole = np.where(np.isnan(flat), _UNKNOWN_WHOLE, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
     if not np.array_equal(_from_hundredths(whole), flat, equal_nan=True):
         raise ValueError("a number has more than two decimals")
     return _compress_numbers(_differences(whole))
@@ -56,7 +56,7 @@ def unpack_hundredths(packed: bytes, what: str) -> Floats:
 
 
 def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
-    return np.where(whole == _NO_NUMBER, np.nan, whole / _HUNDREDTHS)
+    return np.where(whole == _UNKNOWN_WHOLE, np.nan, whole / _HUNDREDTHS)
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
@@ -86,7 +86,7 @@ def pack_covariate_values(values: NDArray[np.float32]) -> tuple[bytes, int]:
         if (np.abs(whole) <= _HIGHEST_SHORT).all() and np.array_equal(
             (whole / scale).astype(np.float32)[known], values[known]
         ):
-            return _compress_numbers(_differences(np.where(known, whole, _UNKNOWN).astype(_SHORT))), scale
+            return _compress_numbers(_differences(np.where(known, whole, _UNKNOWN_SHORT).astype(_SHORT))), scale
     return _compress_numbers(values.astype(_SINGLE)), _UNSCALED
 
 
@@ -114,7 +114,7 @@ def _unpack_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.floa
     whole = _numbers_from_bytes(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
     # 16-bit integers are exact in single precision, so these quotients equal the values that were packed.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
-    values[whole == _UNKNOWN] = np.nan
+    values[whole == _UNKNOWN_SHORT] = np.nan
     return values
 
 

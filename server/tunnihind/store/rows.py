@@ -28,7 +28,7 @@ LATEST: Final = 4_102_444_800
 """2100-01-01T00:00:00Z. A stored instant before `EARLIEST` or after `LATEST` counts as damaged. Even a clock that is
 decades wrong shows a time between them."""
 
-YEARS: Final = range(2000, 2060)
+PLAUSIBLE_YEARS: Final = range(2000, 2060)
 """Stored days and periods outside these years count as damaged, so that an array of all hours from the first to the
 last period fits into memory."""
 
@@ -51,17 +51,17 @@ type TextWithoutNul = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
 type NonNegativeInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A whole number, 0 or higher, that fits into a column of four bytes."""
 
-type Cells = Mapping[str, Any]
+type DamagedRow = Mapping[str, Any]
 """The values of a damaged row by the name of the column, as the database stores them."""
 
 DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
-_COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
+_COLUMN_POSITION: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _BATCH_ROWS: Final = 4000
 _IN_BATCHES: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once."""
 _MAX_LOGGED: Final = 20
 """At most this many damaged rows of a table are logged, because a broken disk may have damaged all rows."""
-_SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
+_SHORT_REPR: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class StoredRow(msgspec.Struct, array_like=True, gc=False):
@@ -162,12 +162,12 @@ class TableRows[Row: StoredRow, Found]:
         """Log a damaged row as `DamageLog.note` does. `key` is the row's primary key in words."""
         self._damage.note(self.table.name, key, problem)
 
-    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
         """Log the damaged rows, and return them."""
         found = (cells for part in self._batches(connection, where) for cells in self._split_off_damaged(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
-    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
         """Log and delete the damaged rows, and return them."""
         damaged = self.find_damaged(connection, *where)
         for cells in damaged:
@@ -206,11 +206,11 @@ class TableRows[Row: StoredRow, Found]:
             return [], [*part]
 
     def _log_damaged(self, row: tuple[Any, ...], error: Exception) -> None:
-        found = _COLUMN.search(str(error))
+        found = _COLUMN_POSITION.search(str(error))
         problem = str(error)
         if found is not None:
             at = int(found[1])
-            problem = f"{self._columns[at]} is {_SHOW.repr(row[at])}"
+            problem = f"{self._columns[at]} is {_SHORT_REPR.repr(row[at])}"
         cells = dict(zip(self._columns, row, strict=True))
-        key = ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in self.table.primary_key)
+        key = ", ".join(f"{column.name} {_SHORT_REPR.repr(cells[column.name])}" for column in self.table.primary_key)
         self.note(key, problem)

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import SCENARIOS, Run, Runs, Scenarios
+from tunnihind.forecast.run import SCENARIO_COUNT, Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
@@ -44,11 +44,11 @@ from tunnihind.store.state import StateBook
 type _Rows = TableRows[_RunRow, _StoredRun]
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
-_SCORE: Final = "backtest"
+_SCORE_KEY_PREFIX: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
 """One more than the highest id, because a PostgreSQL sequence could give a new row the id of a row that the command
 `copy` has copied."""
-_AT_ONCE: Final = 1000
+_MAX_DELETED_AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
 
@@ -119,7 +119,9 @@ class RunBook:
                 by_zone[zone][number] = made_at
             surplus = {zone: superfluous(set(made.values())) for zone, made in by_zone.items()}
             ids = [number for zone, made in by_zone.items() for number in made if made[number] in surplus[zone]]
-            return sum(_delete_runs(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
+            return sum(
+                _delete_runs(connection, part, self.rows) for part in batched(ids, _MAX_DELETED_AT_ONCE, strict=False)
+            )
 
     def store_backtest_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
         """Store the backtest score of a series in place of the earlier score. Raises StoreError.
@@ -297,7 +299,7 @@ def _run_conditions(key: SeriesKey, since_ts: int, as_of: int | None) -> tuple[C
 
 
 def _score_key(key: SeriesKey) -> str:
-    return f"{_SCORE} {key.zone} {key.step_s}"
+    return f"{_SCORE_KEY_PREFIX} {key.zone} {key.step_s}"
 
 
 class ScenarioBook:
@@ -324,4 +326,4 @@ def _scenarios(row: _ScenariosRow) -> Scenarios:
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")
-    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))
+    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIO_COUNT, -1))

@@ -26,20 +26,29 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
-from tunnihind.store.rows import YEARS, Instant, PeriodStart, Step, StoredRow, TableRows, TextWithoutNul, row_by_row
+from tunnihind.store.rows import (
+    PLAUSIBLE_YEARS,
+    Instant,
+    PeriodStart,
+    Step,
+    StoredRow,
+    TableRows,
+    TextWithoutNul,
+    row_by_row,
+)
 from tunnihind.store.schema import backtest_forecasts as past_forecasts
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
 
-_WINDOWS: Final = "live scores"
-_MONTHS: Final = "live scores by month"
+_WINDOWS_KEY: Final = "live scores"
+_MONTHS_KEY: Final = "live scores by month"
 _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
-_PLANS_FROM: Final = 1 + len(_MEANS) + 1
-_FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
+_FIRST_PLAN_FIGURE: Final = 1 + len(_MEANS) + 1
+_FIGURE_COUNT: Final = _FIRST_PLAN_FIGURE + (len(PLAN_HOURS) + 1) * len(Savings._fields)
 """A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
 the plans."""
-_SHARES: Final = slice(3, 6)
+_SHARE_FIGURES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
 two decimals."""
 
@@ -64,8 +73,8 @@ class ScoreBook:
             connection.execute(delete(table).where(table.c.zone == zone, table.c.issued_on.in_(issued_on)))
             if rows:
                 connection.execute(insert(table), rows)
-            self._state.write_in(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
-            self._state.write_in(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
+            self._state.write_in(connection, f"{_WINDOWS_KEY} {zone}", msgspec.to_builtins(scores.windows))
+            self._state.write_in(connection, f"{_MONTHS_KEY} {zone}", msgspec.to_builtins(scores.months))
             self._state.record_served_change(connection)
 
     def window_scores(self, zone: Zone) -> tuple[WindowScores, ...]:
@@ -73,12 +82,12 @@ class ScoreBook:
 
         If no scores are stored, return an empty tuple. Raises StoreError.
         """
-        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
+        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS_KEY} {zone}", tuple[WindowScores, ...])
         return found or ()
 
     def scores_by_month(self, zone: Zone) -> ScoresByMonth:
         """Return a zone's scores by month, or `NO_SCORES_BY_MONTH` if there are none. Raises StoreError."""
-        found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
+        found: ScoresByMonth | None = self._state.read(f"{_MONTHS_KEY} {zone}", ScoresByMonth)
         return found or NO_SCORES_BY_MONTH
 
     def day_scores(self, zone: Zone, first: date, last: date) -> list[DayScores]:
@@ -107,7 +116,7 @@ def _cells(day: DayScores) -> dict[str, Any]:
             *(figure for plan in (*plans, day.week) for figure in (_NO_PLAN if plan is None else plan)),
         ]
     )
-    figures[_SHARES] *= day.scores.n
+    figures[_SHARE_FIGURES] *= day.scores.n
     return {
         "issued_on": day.issued_on,
         "days_ahead": day.days_ahead,
@@ -127,16 +136,16 @@ class _ScoreRow(StoredRow):
 
 
 def _day_scores(row: _ScoreRow) -> DayScores:
-    if row.issued_on.year not in YEARS:
+    if row.issued_on.year not in PLAUSIBLE_YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
-    if figures.size != _FIGURES:
+    if figures.size != _FIGURE_COUNT:
         raise ValueError(f"it has {figures.size} figures")
     if not figures[0] >= 1:
         raise ValueError(f"its figures are of {figures[0]} hours")
-    figures[_SHARES] /= figures[0]
+    figures[_SHARE_FIGURES] /= figures[0]
     means = dict(zip(_MEANS, figures[1 : 1 + len(_MEANS)].tolist(), strict=True))
-    *plans, week = figures[_PLANS_FROM:].reshape(-1, len(Savings._fields)).tolist()
+    *plans, week = figures[_FIRST_PLAN_FIGURE:].reshape(-1, len(Savings._fields)).tolist()
     return DayScores(
         issued_on=row.issued_on,
         days_ahead=row.days_ahead,
@@ -153,8 +162,8 @@ def _known_plans(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]
     return {hours: Savings(*plan) for hours, plan in plans if not np.isnan(plan).any()}
 
 
-_SCORED: Final = "backtest scored"
-_KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
+_SCORED_KEY: Final = "backtest scored"
+_KEPT_WITHIN_S: Final = (SCORE_DAYS + 30) * DAY_S
 """Forecasts issued more than this many seconds before the newest added forecast are deleted."""
 
 
@@ -186,7 +195,7 @@ class BacktestBook:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
         Also delete the zone's stored forecasts by other models, those with the same issue as a new forecast, and those
-        that are too old (see `_KEPT_S`). `data_change_count` is the result of the method of this name before the
+        that are too old (see `_KEPT_WITHIN_S`). `data_change_count` is the result of the method of this name before the
         forecasts were made. If `forecasts` is empty, or if prices or covariates have changed since then, nothing is
         stored or deleted. Raises StoreError.
         """
@@ -207,7 +216,7 @@ class BacktestBook:
             if not rows or self._state.data_change_count(connection) != data_change_count:
                 return False
             instants = [row["issued_ts"] for row in rows]
-            oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
+            oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_WITHIN_S
             outlived = (
                 (past_forecasts.c.model != model)
                 | past_forecasts.c.issued_ts.in_(instants)
@@ -222,13 +231,13 @@ class BacktestBook:
 
         If the model was never scored, or if another model was scored later, return None.
         """
-        found = self._state.read(f"{_SCORED} {zone}")
+        found = self._state.read(f"{_SCORED_KEY} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
         return at if isinstance(at, int) else None
 
     def record_scored(self, model: str, zone: Zone, at: int) -> None:
         """Record `at` as the instant at which a model was last scored on a zone's prices. Raises StoreError."""
-        self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
+        self._state.write(f"{_SCORED_KEY} {zone}", {"model": model, "at": at})
 
 
 class _ForecastRow(StoredRow):

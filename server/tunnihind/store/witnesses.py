@@ -13,7 +13,16 @@ from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import EARLIEST, YEARS, Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_by_row
+from tunnihind.store.rows import (
+    EARLIEST,
+    PLAUSIBLE_YEARS,
+    Instant,
+    StoredRow,
+    TableRows,
+    TextWithoutNul,
+    from_json,
+    row_by_row,
+)
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
 
@@ -135,7 +144,7 @@ class _WitnessRow(StoredRow):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    if row.day.year not in YEARS:
+    if row.day.year not in PLAUSIBLE_YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])
     hours = len(hours_of(row.day))

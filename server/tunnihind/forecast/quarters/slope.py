@@ -25,7 +25,7 @@ PRIOR_COEFFICIENTS: Final[Floats] = np.array([1.0, 0.5, -0.8])
 
 The sun is a separate predictor, because solar power changes faster within an hour than hourly means show.
 """
-_SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
+_PREDICTOR_SD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each predictor.
 
 The penalty of each coefficient is proportional to the square of this number, so all three are shrunk equally.
@@ -109,7 +109,7 @@ class SlopeRegression:
         """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
-        ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
+        ridge = np.diag(_PRIOR_HOURS * _PREDICTOR_SD**2)
         moments = np.einsum("d,dij->ij", recency, self.moments[:days]) + ridge
         with_slope = np.einsum("d,di->i", recency, self.with_slope[:days]) + ridge @ PRIOR_COEFFICIENTS
         coefficients: Floats = np.linalg.solve(moments, with_slope)

@@ -14,7 +14,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import to_asinh
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
-from tunnihind.forecast.run import LEADS, SCENARIOS
+from tunnihind.forecast.run import LEADS, SCENARIO_COUNT
 from tunnihind.price_series import PriceSeries
 
 type Ranks = NDArray[np.intp]
@@ -60,8 +60,8 @@ def ranks_of_past_errors(issued: ReplayedForecasts, hours: PriceSeries, days: ra
 
 def ranks_of_random_errors(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours)."""
-    shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
-    errors = np.zeros((hours, SCENARIOS))
+    shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIO_COUNT))
+    errors = np.zeros((hours, SCENARIO_COUNT))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
         keep = np.exp(-1 / reach_h)
         state = shock[0]
@@ -102,6 +102,6 @@ def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
         for number in reversed(whole.tolist()):
             if not chosen or chosen[-1] - number >= apart:
                 chosen.append(number)
-            if len(chosen) == SCENARIOS:
+            if len(chosen) == SCENARIO_COUNT:
                 return chosen
     return None
