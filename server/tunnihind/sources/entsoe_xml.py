@@ -23,7 +23,7 @@ SOURCE: Final = "entsoe"
 
 _STEP_OF_RESOLUTION: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""The most Points in a Period. A leap year has 35,136 quarters."""
+"""The most steps in a Period. A leap year has 35,136 quarters."""
 
 _MAX_ELEMENTS: Final = 250_000
 """The most elements in a document. The prices of 90 days in quarters have about 28,000 elements for each auction."""

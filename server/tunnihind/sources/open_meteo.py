@@ -56,8 +56,8 @@ _LONG_RUN_S: Final = 240 * HOUR_S
 _SHORT_RUN_S: Final = 144 * HOUR_S
 """The seconds that a complete answer for a run of 06 or 18 UTC covers."""
 _MAX_MISSING_S: Final = 6 * HOUR_S
-"""A run counts as complete if at most this many seconds are missing at its end, because the weather model's last values
-are 6 hours apart."""
+"""A run counts as complete if at most this many seconds are missing at its end, because the last values of a run of 00
+or 12 UTC are 6 hours apart."""
 _COMPLETE_AFTER_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
 run counts as complete even if its last days are missing."""
@@ -98,7 +98,8 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFillPace(by="day", after_s=_COMPLETE_AFTER_S, max_days_an_hour=170, max_days_a_day=340)
-    """With 14 points, the back-fill uses less than half of the calls that the free service allows per hour and day."""
+    """With 14 points, the back-fill uses less than half of the calls that the free service allows per hour and per
+    day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -126,12 +127,12 @@ class OpenMeteo:
         return self._returned_run is None or self._returned_run != newest_expected_run(now)
 
     async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the forecasts of the newest available weather run, by covariate.
+        """Return the forecasts of the newest complete weather run, by covariate.
 
         The issue time of a run is the time at which the run arrives. If an earlier call returned this run, return an
-        empty mapping. If none of the four newest runs is available, or a request for a run fails, return the values of
-        the forecast API. If these values were fetched less than 3 hours ago, return an empty mapping. Raises
-        RateLimited if the service limits requests, and SourceError if the forecast API fails.
+        empty mapping. If none of the four newest runs is complete, or a request for a run fails, return the values of
+        the forecast API. While the forecast API replaces the runs, return an empty mapping for 3 hours after its values
+        were fetched. Raises RateLimited if the service asks for a pause, and SourceError if the forecast API fails.
         """
         try:
             found = await self._newest_run(now)
@@ -188,7 +189,7 @@ class OpenMeteo:
     async def _forecast_api_series(self, now: int, error: SourceError) -> _Series:
         """Return the forecast API's values for `FORECAST_DAYS` days from today (UTC) on.
 
-        If the forecast API answered less than 3 hours ago, return an empty mapping.
+        If the forecast API already replaces the runs, and answered less than 3 hours ago, return an empty mapping.
         """
         if (
             self._forecast_api_used_at is not None
@@ -265,7 +266,7 @@ class OpenMeteo:
 
 
 def newest_expected_run(now: float) -> int:
-    """Return the initialisation time of the newest run that is at least 6 hours old at `now`, in unix seconds."""
+    """Return the initialisation time (unix seconds) of the newest run that is at least 6 hours old at `now`."""
     return int(now - RUN_AVAILABLE_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 

@@ -8,10 +8,10 @@ independent. Points of the same zone have similar wind speeds. Radiation depends
 last about a day. Temperature depends on the latitude, the season and the hour, and is partly random. Load depends on
 the local hour, on the day of the week, and on temperatures below 15 degrees Celsius.
 
-Here, residual load is the load minus wind, solar and constant power, divided by the mean load without heating. A zone's
-price rises with a weighted mean of the Baltic and the Finnish residual load. All prices are multiplied by a factor that
-changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero or negative.
-On a cold evening without wind, the price is very high.
+Here, residual load is the load minus wind, solar and constant power, divided by a weekday's mean load without heating.
+A zone's price rises with a weighted mean of the Baltic and the Finnish residual load. All prices are multiplied by a
+factor that changes slowly over months. Random noise is added to each price. At midday in summer, the price can be zero
+or negative. On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
 _CURVE_RESIDUALS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
-"""Residual loads as shares of the mean load without heating."""
+"""Residual loads as shares of a weekday's mean load without heating."""
 _CURVE_PRICES: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 """The price in EUR/MWh at each residual load of `_CURVE_RESIDUALS`."""
 
@@ -181,7 +181,7 @@ class SimulatedMarket:
     def daily_errors(self, covariate: str, ts: Floats, days: int) -> Floats:
         """Return the random errors that the days after the issue add to a forecast for `ts`, shape (days, n).
 
-        The errors of different days are independent, with mean 0 and variance 1. `covariate` is a covariate's name.
+        The errors of different days are independent, with mean 0 and variance 1.
         """
         return np.stack([self._noise.smooth(f"error/{covariate}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 

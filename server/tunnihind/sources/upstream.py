@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
 All requests to sources use this module. A failed request raises a SourceError. Logs and commands show the error, so its
-text is a single line of at most 300 characters, and hides the operator's secret. To save memory, an error does not keep
-the whole answer.
+`problem` is a single line of at most 300 characters, and hides the operator's secret. To save memory, an error does not
+keep the whole answer.
 """
 
 import asyncio
