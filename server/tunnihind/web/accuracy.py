@@ -47,11 +47,11 @@ class ComparedScore(NamedTuple):
 class AccuracyFigures:
     """The scores of forecasts made a given number of days ahead.
 
-    `days` is the number of scored delivery days. `error` is the mean absolute error in EUR/MWh. `saving_share` is the
-    saving of four-hour plans as a fraction of the saving with perfect foresight. `coverage` is the fraction of hours
-    whose price lies in the forecast's interval. `boiler_saving` is the yearly saving of a boiler that follows a
-    forecast, in EUR without VAT. `ideal_boiler_saving` is the same boiler's yearly saving with perfect foresight. An
-    unknown figure is NaN.
+    `days` is the number of scored hours, rounded to days by `scored_days`. `error` is the mean absolute error in
+    EUR/MWh. `saving_share` is the saving of four-hour plans as a fraction of the saving with perfect foresight.
+    `coverage` is the fraction of hours whose price lies in the forecast's interval. `boiler_saving` is the yearly
+    saving of a boiler that follows a forecast, in EUR without VAT. `ideal_boiler_saving` is the same boiler's yearly
+    saving with perfect foresight. An unknown figure is NaN.
     """
 
     days: int
@@ -113,9 +113,9 @@ class AccuracySummary:
     `is_backtest` is true if the figures come from the backtest. `months` maps the first day of each scored month to the
     month's scores, the newest month first. `recent_figures` has the scores of the last 30 or 90 days. Over the same
     days, `week_saving_share` is the saving of plans within seven days as a fraction of the saving with perfect
-    foresight. If these days have no scores of the server's forecasts, both are None. `week_saving_share` is also None
-    if no plan within seven days is scored. `years` lists the years with scores of the server's forecasts, the newest
-    year first.
+    foresight. If these days have no scores of the server's forecasts, `recent_figures` and `week_saving_share` are
+    None. `week_saving_share` is also None if no plan within seven days is scored. `years` lists the years with scores
+    of the server's forecasts, the newest year first.
     """
 
     is_backtest: bool
@@ -127,7 +127,7 @@ class AccuracySummary:
 
 
 def scored_days(hours: int) -> int:
-    """Convert a number of scored hours to whole days, but at least one day if any hour is scored."""
+    """Round a number of scored hours to whole days. If any hour is scored, return at least one day."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 

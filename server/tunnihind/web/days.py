@@ -147,8 +147,8 @@ def _mean_range(
     range, the range is widened to include it.
 
     If the price paths don't cover all forecast hours, the lower bound is the day's mean price with p10 as the price of
-    each forecast, and the upper bound is this mean with p90. This range is too wide, because the errors of the hours
-    partly cancel each other out.
+    each forecast period, and the upper bound is the mean price with p90. This range is too wide, because the errors of
+    the hours partly cancel each other out.
     """
     settled = [display.shown_price(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]

@@ -142,7 +142,7 @@ class Display:
 
     @property
     def unit(self) -> str:
-        """The unit's symbol."""
+        """The symbol of the reader's unit, such as c/kWh."""
         return self.texts(f"unit.{self.options.unit}")
 
     @property
@@ -157,7 +157,7 @@ class Display:
 
     @property
     def fee_kind(self) -> Literal["market", "package", "own"]:
-        """The kind of fees in the shown prices: no fees, a network package's fees, or the reader's own fees."""
+        """The kind of fees in the shown prices: no fees, those of a household with a package, or the reader's own."""
         if self.options.tariff is None:
             return "market"
         return "package" if self.options.has_packages else "own"

@@ -69,8 +69,8 @@ class ColourPaths:
 class Drawing:
     """The paths and labels of the chart. `start` and `end` are the chart's bounds in unix seconds.
 
-    `nights` lists the left edge and the width of each span with the network's night rate. `now` is the x coordinate of
-    the present. `zero` is the y coordinate of the price zero.
+    `nights` lists the left edge and the width of each area of the plot in which prices contain the network's night
+    rate. `now` is the x coordinate of the present. `zero` is the y coordinate of the price zero.
     """
 
     start: int
@@ -108,7 +108,7 @@ class _Frame:
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole number.
 
-        Rounding moves a line by less than a pixel, and makes the page shorter.
+        Rounding moves a line by less than a pixel, and saves bytes in the page.
         """
         return round(_PLOT_SIZE * (self.high - amount) / (self.high - self.low))
 
@@ -183,7 +183,7 @@ def _colour_paths(
 
 
 def _night_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """Yield the left edge and the width of each span whose prices contain the network's night rate."""
+    """Yield the left edge and the width of each area of the plot in which prices contain the network's night rate."""
     for is_night, periods in groupby(shown, key=lambda period: display.surcharge.is_night_rate_at(period.ts)):
         instants = [period.ts for period in periods]
         if is_night:
