@@ -72,9 +72,9 @@ def create_app(
     """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. If `instance_id` is
-    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, an overdue refresh of the
-    data is a fault in `/readyz`. `mode` says whether the server is live, a demo or a rehearsal. Once `stopping` is
-    set, `/readyz` fails and each answer closes its connection.
+    None, `/api/about` answers 503 (Service Unavailable). If `pipeline_expected` is true, `/readyz` and the dashboard
+    report an overdue refresh of the data. `mode` says whether the server is live, a demo or a rehearsal. Once
+    `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.add_collectors(ServedDataCollector([zone.snapshot for zone in zones], clock))
@@ -148,7 +148,7 @@ def _resource_handlers(
 def _document_handlers(
     server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, clock: Clock
 ) -> Mapping[str, Handler]:
-    """Return the handlers of `/api/about` and of the API's description by path."""
+    """Return the handlers of `/api/openapi.json`, `/api/about` and `/docs`, by path."""
     document = openapi_document(site.settings)
     about = None if instance_id is None else _about_answer_maker(server, snapshot, instance_id, mode, clock)
     return {

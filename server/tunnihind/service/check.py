@@ -84,7 +84,10 @@ async def _check_prices(source: PriceSource, now: int, markets: Sequence[Market]
 
 
 def _price_reach(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Yield texts that say on which day the zones' prices end. Zones whose prices end on the same day share a text."""
+    """Yield texts that say on which day the zones' prices end.
+
+    Zones whose prices end on the same day share a text. Zones without prices share a text that says so.
+    """
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -132,9 +135,9 @@ async def _check_history(source: CovariateSource, now: int, market: Market) -> C
 def _reach_and_faults(
     series: Sequence[IssuedSeries], market: Market, *, least_until: int
 ) -> tuple[str, tuple[str, ...]]:
-    """Return (the end of the last known value in words, faults).
+    """Return the `reach` and the `faults` of a `CheckResult`.
 
-    If no value is known, or if the end is not after `least_until` (unix seconds), there is one fault.
+    If no value is known, or if no known value lasts beyond `least_until` (unix seconds), there is one fault.
     """
     ends = [_last_value_end(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)

@@ -20,7 +20,7 @@ class LoggedProgress:
     """Logs the progress of long work, for servers and commands without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """After each tenth of the work, log `done` and `total`."""
+        """Whenever another tenth of the work is finished, log `what`, `done` and `total`."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 

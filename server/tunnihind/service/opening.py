@@ -1,4 +1,4 @@
-"""Opens the store when a server starts. If this takes long, the server answers requests meanwhile."""
+"""Opens the store when a live server or a replica starts. If this takes long, the server answers requests meanwhile."""
 
 import asyncio
 import logging

@@ -23,7 +23,7 @@ class PipelineState(Protocol):
 
     @property
     def pipeline_starts(self) -> int:
-        """The number of times that this server has begun to run the pipeline."""
+        """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
 
     @property
     def holder_silent_s(self) -> float | None:
@@ -37,7 +37,10 @@ class LagCollector(Collector):
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the seconds since the last successful check of the store. Before the first success, yield nothing."""
+        """Yield the seconds since the last successful check of the store began.
+
+        Before the first such check, yield nothing.
+        """
         meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:

@@ -29,8 +29,8 @@ held."""
 class PipelineRunner:
     """Starts the pipeline when this process gets the lease, and stops the pipeline when the lease may be lost.
 
-    Servers that stand by check every second whether the lease's holder is alive. If the holder is dead, one of these
-    servers takes over the lease.
+    While a server stands by, it checks every second whether the lease's holder is alive. If the holder is dead, one
+    server takes over the lease.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class PipelineRunner:
             is_ours = await self._claim_in_time()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # The log already says that the database is lost or read-only, so don't log the error.
+            # If the database is lost or read-only, the log already says so, and the error is not logged.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None

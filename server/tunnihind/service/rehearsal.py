@@ -29,7 +29,8 @@ class Rehearsal:
     """The forecaster of one market for a rehearsal, and the data from which the market's answers are made.
 
     `archive` also holds data that became known after the rehearsal's start. `earlier_runs` maps each step in seconds to
-    the stored and newly made runs that were issued from 15 UTC days before the start up to the start.
+    the stored and newly made runs that were issued up to the start. None of these runs was issued before the UTC day
+    that is 15 days before the start.
     """
 
     archive: Archive
@@ -95,7 +96,7 @@ class Rehearsal:
 
 
 def _missing_runs(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make a run at each of the `daily_issue_instants` on a delivery day without a stored run.
+    """Make a run at each of the `daily_issue_instants`, except on delivery days on which a stored run was issued.
 
     The runs are made so that answers contain past forecasts. Instants at which no run can be made are left out.
     """

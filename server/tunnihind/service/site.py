@@ -47,9 +47,9 @@ async def open_site(
 
     If `settings.announce` is false or `instance_id` is None, the server is not announced on the local network. Once the
     yielded event is set, `/readyz` fails, and each answer closes its connection. If the event is set when the context
-    ends, the server first answers requests for another `drain_seconds` seconds, or until a second stop signal comes, so
-    that a load balancer can switch to another server. Raises SettingsError if the server can't listen on the host and
-    port.
+    ends, the server first answers requests for another `drain_seconds` seconds, so that a load balancer can switch to
+    another server. A second stop signal ends this time early. Raises SettingsError if the server can't listen on the
+    host and port.
     """
     stopping = asyncio.Event()
     app = create_app(

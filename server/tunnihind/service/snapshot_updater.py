@@ -255,7 +255,7 @@ def read_weather_scores(store: Store, market: Market, now: int) -> tuple[Variabl
 
 
 def read_source_states(store: Store) -> tuple[SourceState, ...]:
-    """Return the state of each source. Raises StoreError."""
+    """Return the state of each source whose health is recorded in the store. Raises StoreError."""
     return tuple(source_state(health) for health in store.health.by_source().values())
 
 
