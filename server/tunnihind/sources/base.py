@@ -91,7 +91,7 @@ class CovariateSource(Protocol):
 
     @property
     def covariate_names(self) -> Collection[str]:
-        """The names of the source's covariates."""
+        """The names of all covariates that the source can provide."""
 
     def has_news(self, now: int, /) -> bool:
         """Return whether the source may have forecasts at `now` that are newer than those last returned."""
@@ -99,8 +99,8 @@ class CovariateSource(Protocol):
     async def newest_forecasts(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest forecast of each covariate, by the covariate's name. Raises SourceError.
 
-        Depending on the source, the forecasts count as issued at `now`, or when the source's answer arrives. If no
-        forecast is new, the mapping may be empty.
+        Depending on the source, the forecasts count as issued at `now`, or when the source's answer arrives. Covariates
+        without a new, readable forecast may be left out.
         """
 
     async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:

@@ -89,11 +89,11 @@ class EleringPrices:
     async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        Days without quotes and faults have no sheet. Raises SourceError.
+        Days with neither quotes nor faults have no sheet. Raises SourceError.
         """
         sheets = []
         for start, end in day_ranges(first, last, _MAX_DAYS):
-            # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.
+            # The answer would include a period that starts exactly at the requested end, so a second is subtracted.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_zone_quotes(answer.body))
             for zone, rows in zones.items():

@@ -55,8 +55,8 @@ class EntsoePlatform:
         """Return the time series that match `query` for the delivery days from `first` to `last`.
 
         `query` contains the request's parameters except the range and the token. If the platform has no data, return an
-        empty list. If the range is too long for the platform, each half of the range is requested separately. Raises
-        SourceError.
+        empty list. If a range of several days is too long for the platform, each half of the range is requested
+        separately. Raises SourceError.
         """
         params = {
             **query,

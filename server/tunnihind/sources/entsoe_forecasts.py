@@ -5,9 +5,10 @@ The series consist of hourly means in MW, and have names like `ee_wind_da_mw`. W
 
 A forecast from `newest_forecasts` counts as issued at the instant of the request. A forecast from `archived_forecasts`
 counts as issued at the deadline for its publication, because the platform does not give the time of publication.
-Regulation (EU) 543/2013 sets the deadlines on the day before the delivery day: 10:00 Brussels time for load (article
-6(2)(b)), and 18:00 for wind and solar power (article 14(2)(d)). The platform keeps only the last version of each
-forecast, so an archived forecast may be a little better than the version that was known at the deadline.
+Regulation (EU) 543/2013 sets the deadlines on the day before the delivery day: two hours before gate closure for load
+(article 6(2)(b)), and 18:00 Brussels time for wind and solar power (article 14(2)(d)). The platform keeps only the last
+version of each forecast, so an archived forecast may be a little better than the version that was known at the
+deadline.
 """
 
 import math
@@ -75,10 +76,10 @@ class EntsoeForecasts:
         return dict(issued_series)
 
     async def _fetch_hourly_means(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return the hourly means of each readable series, by the name of the series.
+        """Return the hourly means of each series, by the name of the series.
 
-        Raises SourceError if the platform can't be reached or limits requests, or if every request is refused or gets
-        an unreadable answer.
+        Series without readable values are left out. Raises SourceError if the platform can't be reached or limits
+        requests, or if every request is refused or gets an unreadable answer.
         """
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
