@@ -16,12 +16,12 @@
  *   the day, from the longest to the shortest. `hour` is the hour on the clock, from 0 to 23
  */
 /**
- * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
- *   the data to draw. If `forecasts` is given, it is drawn instead of the forecasts in `periods`. `pointed` is the start of
- *   the period pointed at, or null
+ * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointedStart: number | null}} Scene
+ *   the data to draw. If `forecasts` is given, it is drawn instead of the forecasts in `periods`. `pointedStart` is the
+ *   start of the period pointed at, or null
  */
 /**
- * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
+ * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} PlotLayout
  *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at
  *   the y coordinate `below`, and the day names are under the times. If `hasHours` is false, there are no times. If
  *   `hasAxis` is false, there are no labels of the price axis and no day names
@@ -36,11 +36,11 @@ const QUARTER_S = HOUR_S / 4;
 export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
 
 /**
- * The index of an amount's colour in TINTS. `scale` lists the four amounts at which the colour changes. If they are
- * unknown, `scale` is empty, and all amounts from zero on have the first colour.
- * @param {number} amount @param {number[]} scale
+ * The index of an amount's colour in TINTS. `bounds` lists the four amounts at which the colour changes. If they are
+ * unknown, `bounds` is empty, and all amounts from zero on have the first colour.
+ * @param {number} amount @param {number[]} bounds
  */
-export const tintOf = (amount, scale) => (amount < 0 ? TINTS.indexOf("negative") : scale.filter((bound) => bound <= amount).length);
+export const tintOf = (amount, bounds) => (amount < 0 ? TINTS.indexOf("negative") : bounds.filter((bound) => bound <= amount).length);
 
 // --- times
 
@@ -54,7 +54,7 @@ export class Clock {
   }
 
   /** The seconds by which the wall clock is ahead of UTC. They are cached, because formatting dates is slow. @param {number} ts */
-  offset(ts) {
+  utcOffset(ts) {
     const place = Math.floor(ts / QUARTER_S);
     return (this.offsets[place] ??= this.findOffset(ts));
   }
@@ -66,20 +66,20 @@ export class Clock {
   }
 
   /** The date and time on the clock, like `2026-11-20T14:00`. @param {number} ts */
-  wall(ts) {
-    return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
+  wallTime(ts) {
+    return new Date((ts + this.utcOffset(ts)) * 1000).toISOString().slice(0, 16);
   }
 
   /** Returns whether an instant is in the hour that comes twice when summer time ends. @param {number} ts */
   isRepeated(ts) {
-    const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
+    const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.utcOffset(ts + away));
     return before - at === HOUR_S || at - after === HOUR_S;
   }
 
   /** The start of an instant's local day, or of the day `days` later. @param {number} ts @param {number} days */
   midnight(ts, days = 0) {
-    const wall = Math.floor((ts + this.offset(ts)) / DAY_S + days) * DAY_S;
-    return wall - this.offset(wall - this.offset(wall - this.offset(ts)));
+    const wall = Math.floor((ts + this.utcOffset(ts)) / DAY_S + days) * DAY_S;
+    return wall - this.utcOffset(wall - this.utcOffset(wall - this.utcOffset(ts)));
   }
 
   /** The names of an instant's day, from the longest to the shortest. @param {number} ts @returns {string[]} */
@@ -100,9 +100,9 @@ export class Clock {
       end = this.midnight(start, 1);
       const hours = [];
       for (let ts = start; ts < end; ts += HOUR_S) {
-        hours.push({ ts, hour: ((ts + this.offset(ts)) % DAY_S) / HOUR_S, text: this.hourText(ts) });
+        hours.push({ ts, hour: ((ts + this.utcOffset(ts)) % DAY_S) / HOUR_S, text: this.hourText(ts) });
       }
-      days.push({ start, end, number: Math.floor((start + this.offset(start)) / DAY_S), names: this.dayNames(start), hours });
+      days.push({ start, end, number: Math.floor((start + this.utcOffset(start)) / DAY_S), names: this.dayNames(start), hours });
     }
     return days;
   }
@@ -149,8 +149,8 @@ export function priceTicks(least, most, step) {
   return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-/** The number of hours between two times below the chart, or undefined if even 12 hours have no room for a time. @param {number} px the room for a time @param {number} perSecond pixels */
-export const hoursBetweenLabels = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
+/** The number of hours between two times below the chart, or undefined if even 12 hours have no room for a time. @param {number} px the room for a time @param {number} pxPerSecond */
+export const hoursBetweenLabels = (px, pxPerSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * pxPerSecond >= px);
 
 const DAY_GAP_PX = 8;
 
@@ -159,15 +159,15 @@ const DAY_GAP_PX = 8;
  * If a whole day has room for its shortest name, each name that fits is in the middle of the visible part of its day.
  * Otherwise, only one of `every` days has a name, at the start of the day. The named days don't depend on the start of
  * the view, so names don't flicker while the view moves.
- * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
+ * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} pxPerSecond
  * @param {(text: string) => number} widthOf the width of a text
  * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
  */
-export function dayLabels(days, view, perSecond, widthOf) {
+export function dayLabels(days, view, pxPerSecond, widthOf) {
   const seen = days
     .map((day) => ({ ...day, from: Math.max(day.start, view.from), to: Math.min(day.end, view.to) }))
     .filter(({ from, to }) => from < to);
-  const room = (/** @type {string} */ text) => (widthOf(text) + DAY_GAP_PX) / perSecond;
+  const room = (/** @type {string} */ text) => (widthOf(text) + DAY_GAP_PX) / pxPerSecond;
   const widest = (seen[0]?.names ?? []).map((_, way) => Math.max(...seen.map(({ names }) => room(names[way]))));
   const doesAnyFit = seen.some(({ names }) => room(names[names.length - 1]) <= DAY_S);
   const way = doesAnyFit ? widest.findIndex((seconds, i) => seconds <= DAY_S || i === widest.length - 1) : -1;
@@ -229,16 +229,16 @@ export class Drawing {
     this.widths = {};
     this.size = { width: 0, height: 0 };
     /** The size of texts and of the room for them, relative to the usual size. */
-    this.scale = 1;
-    this.zero = 0;
+    this.textScale = 1;
+    this.zeroY = 0;
     /** The edges of the plot, the starts of its axes, and the pixels per second and per amount of 1. */
-    this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
+    this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, pxPerSecond: 1, least: 0, pxPerAmount: 0 };
   }
 
   /** Reads the size and the font of the place. */
   measure() {
     this.size = { width: this.place.clientWidth, height: this.place.clientHeight };
-    this.pen.font = `600 ${FONT_PX * this.scale}px ${getComputedStyle(this.place).fontFamily}`;
+    this.pen.font = `600 ${FONT_PX * this.textScale}px ${getComputedStyle(this.place).fontFamily}`;
     this.widths = {};
   }
 
@@ -253,7 +253,7 @@ export class Drawing {
   }
 
   /** The text of an amount at the axis. @param {number} amount @param {number} decimals */
-  number(amount, decimals) {
+  amountText(amount, decimals) {
     return amount.toFixed(decimals);
   }
 
@@ -264,35 +264,35 @@ export class Drawing {
 
   /** The x coordinate of an instant, in whole pixels so that paths are drawn faster. @param {number} ts */
   x(ts) {
-    return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
+    return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.pxPerSecond);
   }
 
   /** @param {number} price */
   y(price) {
-    return Math.round(this.plot.bottom - (this.amount(price) - this.plot.least) * this.plot.perAmount);
+    return Math.round(this.plot.bottom - (this.amount(price) - this.plot.least) * this.plot.pxPerAmount);
   }
 
   /**
    * Draws the chart of the prices. Returns the periods in view.
-   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] more periods that have to fit on the price axis
+   * @template {Scene} S @param {S} scene @param {PlotLayout} layout @param {Period[]} [others] more periods that have to fit on the price axis
    */
-  drawPrices(scene, room, others = []) {
-    const { now, view, pointed } = scene;
+  drawPrices(scene, layout, others = []) {
+    const { now, view, pointedStart } = scene;
     /** @type {S["periods"]} */
     const seen = periodsInView(scene.periods, view);
     const forecast = scene.forecasts ? periodsInView(scene.forecasts, view) : seen.filter((period) => !isPublished(period));
-    this.drawPriceAxis(view, [...seen, ...forecast, ...others], room);
+    this.drawPriceAxis(view, [...seen, ...forecast, ...others], layout);
     this.drawPublished(seen.filter(isPublished), now);
     this.drawForecast(forecast);
-    this.drawTimes(scene, room);
+    this.drawTimes(scene, layout);
     const isNow = now >= view.from && now < view.to;
-    this.setPath("present", isNow ? `M${this.x(now) + 0.5} ${room.top - 2}V${room.bottom}` : "");
-    const shown = pointed === null ? undefined : periodAt(seen, pointed);
+    this.setPath("present", isNow ? `M${this.x(now) + 0.5} ${layout.top - 2}V${layout.bottom}` : "");
+    const shown = pointedStart === null ? undefined : periodAt(seen, pointedStart);
     this.setPath("pointed", shown ? this.fullHeightPath(shown.start, shown.end) : "");
     return seen;
   }
 
-  /** Fits the time axis to the view, and the price axis to zero and all of `seen`. Draws the price axis. @param {Span} view @param {Period[]} seen @param {Room} room */
+  /** Fits the time axis to the view, and the price axis to zero and all of `seen`. Draws the price axis. @param {Span} view @param {Period[]} seen @param {PlotLayout} layout */
   drawPriceAxis({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
     let [low, high] = [0, 0];
     for (const period of seen) {
@@ -300,19 +300,19 @@ export class Drawing {
       high = Math.max(high, period.high ?? period.price);
     }
     const { least, most, step } = this.axis(this.amount(low), this.amount(high), bottom - top);
-    const perAmount = (bottom - top) / (most - least);
+    const pxPerAmount = (bottom - top) / (most - least);
     const { ticks, decimals } = priceTicks(least, most, step);
-    const labels = hasAxis ? ticks.map((tick) => this.number(tick, decimals)) : [];
+    const labels = hasAxis ? ticks.map((tick) => this.amountText(tick, decimals)) : [];
     const left = given ?? (hasAxis ? Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8 : 0);
-    this.plot = { left, right, top, bottom, from, perSecond: (right - left) / (to - from), least, perAmount };
-    const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
+    this.plot = { left, right, top, bottom, from, pxPerSecond: (right - left) / (to - from), least, pxPerAmount };
+    const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * pxPerAmount) + 0.5);
     setAttributes(this.parts.clip, { x: left, width: Math.max(0, right - left), height: this.size.height });
     this.setPath("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
-    this.zero = this.y(0) + 0.5;
-    this.setPath("zero", `M${left} ${this.zero}H${right}`);
+    this.zeroY = this.y(0) + 0.5;
+    this.setPath("zero", `M${left} ${this.zeroY}H${right}`);
     // No label of the price axis reaches below the plot, because the leftmost time may stand there.
-    const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
-    this.showLabels("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
+    const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.textScale, bottom);
+    this.showLabels("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.textScale, y: baseline(lines[i]), anchor: "end" })));
   }
 
   /** Draws two paths for each colour, one of them for past periods. @param {Period[]} published @param {number} now */
@@ -321,14 +321,14 @@ export class Drawing {
     for (const { start, end, price, tint } of published) {
       const tip = this.y(price) + 0.5;
       // A bar without height is drawn one pixel high, so that it is visible.
-      drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.barPath(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
+      drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.barPath(this.x(start), this.x(end), tip === this.zeroY ? tip - 1 : tip);
     }
     for (const name in drawn) this.setPath(name, drawn[name]);
   }
 
   /** A bar from the zero line to the y coordinate `tip`. @param {number} left @param {number} right @param {number} tip */
   barPath(left, right, tip) {
-    return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
+    return `M${left} ${this.zeroY}V${tip}H${right}V${this.zeroY}Z`;
   }
 
   /** @param {Period[]} forecast */
@@ -340,26 +340,26 @@ export class Drawing {
   /** Shows labels above the plot, as far as they fit. @param {{text: string, kind: string, at: number, width: number}[]} labels */
   drawLabelsAbove(labels) {
     const { right, top } = this.plot;
-    const fitting = withoutOverlaps(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
-    this.showLabels("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX * this.scale })));
+    const fitting = withoutOverlaps(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.textScale && at + width / 2 <= right + 1);
+    this.showLabels("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX * this.textScale })));
   }
 
-  /** @param {Scene} scene @param {Room} room */
+  /** @param {Scene} scene @param {PlotLayout} layout */
   drawTimes({ days, view }, { below, hasAxis, hasHours }) {
-    const { left, right, top, perSecond } = this.plot;
+    const { left, right, top, pxPerSecond } = this.plot;
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
-    const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
-    const { every, names } = dayLabels(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
+    const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.textScale;
+    const { every, names } = dayLabels(hasAxis ? shown : [], view, pxPerSecond, (text) => this.widthOf(text));
     // The lines at midnight separate names in the middle of days, but end above names at the start of days.
     const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
     this.setPath("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
-    const step = hasHours && hoursBetweenLabels(room + 10, perSecond);
+    const step = hasHours && hoursBetweenLabels(room + 10, pxPerSecond);
     const hours = step ? shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0)) : [];
-    const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 * this.scale }));
+    const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 * this.textScale }));
     const inside = times.filter(({ at, width }) => at >= left && at - width / 2 >= 0 && at + width / 2 <= right + 4);
     this.showLabels("hours", withoutOverlaps(inside, 4));
-    this.showLabels("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
+    this.showLabels("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * pxPerSecond, y: end - 5 * this.textScale })));
   }
 
   /** A line of steps, with gaps where prices are unknown. @param {Period[]} periods */
@@ -422,7 +422,7 @@ const DRAG_THRESHOLD_PX = 6;
 const EVENT_NAMES = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 
 /**
- * Lets the reader move the chart by pointer, touch and keys. The host sets `scene` and `bounds`.
+ * Lets the reader move the chart by pointer, touch and keys. The host sets `scene` and `viewLimits`.
  * @template {Scene} S @template {Drawing & {draw(scene: S): void}} D
  */
 export class Chart {
@@ -435,7 +435,7 @@ export class Chart {
     /** @type {S | null} */
     this.scene = null;
     /** @type {Span} the limits of the view */
-    this.bounds = { from: 0, to: 0 };
+    this.viewLimits = { from: 0, to: 0 };
     /** @type {Map<number, number>} the x coordinate of each pressed pointer, by its id */
     this.pressedPointers = new Map();
     this.downAt = NaN;
@@ -460,10 +460,10 @@ export class Chart {
 
   /** @param {Span} view */
   setView({ from, to }) {
-    const { scene, bounds } = this;
+    const { scene, viewLimits } = this;
     if (!scene) return;
-    const length = Math.min(Math.max(to - from, SHORTEST_VIEW_S), bounds.to - bounds.from);
-    const start = Math.min(Math.max(from, bounds.from), bounds.to - length);
+    const length = Math.min(Math.max(to - from, SHORTEST_VIEW_S), viewLimits.to - viewLimits.from);
+    const start = Math.min(Math.max(from, viewLimits.from), viewLimits.to - length);
     scene.view = { from: start, to: start + length };
     this.redraw();
     this.listener();
@@ -489,7 +489,7 @@ export class Chart {
   zoom(factor = ZOOM, around) {
     const { from, to } = this.view;
     const now = this.clock();
-    const kept = around ?? this.scene?.pointed ?? (now > from && now < to ? now : (from + to) / 2);
+    const kept = around ?? this.scene?.pointedStart ?? (now > from && now < to ? now : (from + to) / 2);
     const length = Math.max((to - from) / factor, SHORTEST_VIEW_S);
     const start = kept - ((kept - from) / (to - from)) * length;
     this.beforeReaderMoves();
@@ -497,11 +497,11 @@ export class Chart {
   }
 
   /** Points at the period that contains an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] the pointer's event */
-  point(ts, event) {
+  pointAtInstant(ts, event) {
     const { scene } = this;
-    const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
-    if (!scene || pointed === scene.pointed) return;
-    scene.pointed = pointed;
+    const pointedStart = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
+    if (!scene || pointedStart === scene.pointedStart) return;
+    scene.pointedStart = pointedStart;
     this.redraw();
     this.listener();
   }
@@ -511,15 +511,15 @@ export class Chart {
    * the view to show this period.
    * @param {number} places
    */
-  step(places) {
-    const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
-    const place = indexAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
+  stepPointed(places) {
+    const { periods = [], pointedStart = null, now = 0 } = this.scene ?? {};
+    const place = indexAt(periods, pointedStart ?? now) + (pointedStart === null ? 0 : places);
     if (place < 0) this.onStepBeforeStart();
     const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
     if (!period) return;
     const { from, to } = this.view;
     if (period.start < from || period.end > to) this.pan(period.start < from ? period.start - from : period.end - to);
-    this.point(period.start);
+    this.pointAtInstant(period.start);
   }
 
   redraw() {
@@ -530,20 +530,20 @@ export class Chart {
   }
 
   /** The seconds per pixel of the current view, even if it is not drawn yet. */
-  get perPixel() {
+  get secondsPerPx() {
     const { left, right } = this.drawing.plot;
     return (this.view.to - this.view.from) / (right - left);
   }
 
   /** The instant at a pointer's `clientX`. @param {number} clientX */
   instantAt(clientX) {
-    return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
+    return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.secondsPerPx;
   }
 
   /** Points at the period under a pointer. If the pointer is beside the plot, points at the period at the edge of the view. @param {PointerEvent} event */
-  pointAt(event) {
+  pointAtPointer(event) {
     const { from, to } = this.view;
-    this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
+    this.pointAtInstant(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
   }
 
   /** @param {any} event */
@@ -553,13 +553,13 @@ export class Chart {
     else if (event.type === "wheel") this.onWheel(event);
     else if (event.type === "keydown") this.onKeyDown(event);
     else if (event.type === "focusout") this.onFocusOut();
-    else if (event.type === "pointerleave") event.pointerType === "mouse" && !this.pressedPointers.size && this.point(null);
+    else if (event.type === "pointerleave") event.pointerType === "mouse" && !this.pressedPointers.size && this.pointAtInstant(null);
     else this.onPointerUp(event);
   }
 
   /** When the focus leaves the chart, points at no period. */
   onFocusOut() {
-    this.point(null);
+    this.pointAtInstant(null);
   }
 
   /** @param {PointerEvent} event */
@@ -569,7 +569,7 @@ export class Chart {
     this.place.setPointerCapture(pointerId);
     this.pressedPointers.set(pointerId, clientX);
     this.downAt = clientX;
-    this.pointAt(event);
+    this.pointAtPointer(event);
     clearTimeout(this.scrubTimer);
     // A finger that rests before it moves points at prices. A finger that moves at once moves the chart.
     if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.pressedPointers.size === 1), SCRUB_AFTER_MS);
@@ -593,7 +593,7 @@ export class Chart {
       if (!this.isScrubbing) clearTimeout(this.scrubTimer);
       this.pressedPointers.set(pointerId, clientX);
     } else if (pointerType !== "mouse") return;
-    this.pointAt(event);
+    this.pointAtPointer(event);
   }
 
   /** @param {PointerEvent} event */
@@ -602,7 +602,7 @@ export class Chart {
     this.pressedPointers.delete(pointerId);
     this.isScrubbing &&= this.pressedPointers.size > 0;
     // The browser cancels a touch that scrolls the page.
-    if (type === "pointercancel") this.point(null);
+    if (type === "pointercancel") this.pointAtInstant(null);
   }
 
   /** @param {WheelEvent} event */
@@ -611,7 +611,7 @@ export class Chart {
     if (!ctrlKey && !shiftKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
     event.preventDefault();
     if (ctrlKey) this.zoom(deltaY < 0 ? ZOOM : 1 / ZOOM, this.instantAt(event.clientX));
-    else this.pan((deltaX || deltaY) * this.perPixel);
+    else this.pan((deltaX || deltaY) * this.secondsPerPx);
   }
 
   /** @param {KeyboardEvent} event */
@@ -619,17 +619,17 @@ export class Chart {
     const { key, shiftKey } = event;
     const [first] = this.scene?.periods ?? [];
     const day = first ? DAY_S / (first.end - first.start) : 0;
-    const arrow = (/** @type {number} */ way) => (shiftKey ? this.panByShare(way / 4) : this.step(way));
+    const arrow = (/** @type {number} */ way) => (shiftKey ? this.panByShare(way / 4) : this.stepPointed(way));
     /** @type {Record<string, () => void>} */
     const actions = {
       ArrowLeft: () => arrow(-1),
       ArrowRight: () => arrow(1),
-      PageUp: () => this.step(-day),
-      PageDown: () => this.step(day),
+      PageUp: () => this.stepPointed(-day),
+      PageDown: () => this.stepPointed(day),
       "+": () => this.zoom(),
       "-": () => this.zoom(1 / ZOOM),
-      Home: () => (this.showDefaultView(), this.point(this.clock())),
-      Escape: () => this.point(null),
+      Home: () => (this.showDefaultView(), this.pointAtInstant(this.clock())),
+      Escape: () => this.pointAtInstant(null),
     };
     const action = actions[key === "=" ? "+" : key];
     if (!action || event.altKey || event.metaKey || event.ctrlKey) return;

@@ -5,7 +5,7 @@
 import { BAND_PX, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
 
 /** @import { Span } from "./chart.js" */
-/** @import { Columns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
+/** @import { PriceColumns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
 
 // --- texts
 
@@ -185,7 +185,7 @@ export class Wording extends Clock {
   }
 
   /** @param {number} amount in the reader's unit @param {number} decimals */
-  number(amount, decimals) {
+  amountText(amount, decimals) {
     const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
     const options = /** @type {const} */ ({ ...digits, useGrouping: false, signDisplay: "negative" });
     const format = (this.numbers[decimals] ??= new Intl.NumberFormat(this.numberLanguage, options));
@@ -193,24 +193,24 @@ export class Wording extends Clock {
   }
 
   /** @param {number} eurKwh @param {number} less the number of decimals to leave out */
-  price(eurKwh, less = 0) {
-    return this.number(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
+  priceText(eurKwh, less = 0) {
+    return this.amountText(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
   }
 
   /** The text of a forecast's interval, or "" for a published price. @param {Period} period */
-  forecast({ low, high }) {
+  intervalText({ low, high }) {
     if (low === null || high === null) return "";
-    return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
+    return this.say("likely", { band: this.priceText(low) + (low < 0 || high < 0 ? " … " : "–") + this.priceText(high) });
   }
 
   /** The time of day. The time zone is added in the hour that comes twice in autumn. @param {number} ts */
-  clock(ts) {
+  timeOfDay(ts) {
     return (this.isRepeated(ts) ? this.zonedFormat : this.clockFormat).format(ts * 1000);
   }
 
   /** @param {number} from @param {number} to */
   timeRange(from, to) {
-    return `${this.clock(from)}–${this.clock(to)}`;
+    return `${this.timeOfDay(from)}–${this.timeOfDay(to)}`;
   }
 
   /** @override @param {number} ts */
@@ -224,20 +224,20 @@ export class Wording extends Clock {
   }
 
   /** "Today", "tomorrow", or the day's name. @param {number} ts @param {number} now */
-  day(ts, now) {
+  dayText(ts, now) {
     const found = [0, 1].find((days) => this.midnight(ts) === this.midnight(now, days));
     return found === undefined ? this.dayFormats[0].format(ts * 1000) : this.say(found ? "tomorrow" : "today");
   }
 
   /** @param {Plan} plan @param {Span} span @param {number} now */
   planTimes(plan, span, now) {
-    return piecesIn(plan, span).map(({ from, to }) => `${this.day(from, now)} ${this.timeRange(from, to)}`).join(", ");
+    return piecesIn(plan, span).map(({ from, to }) => `${this.dayText(from, now)} ${this.timeRange(from, to)}`).join(", ");
   }
 
   /** @param {number} ts @param {number} now */
   dayAndTime(ts, now) {
-    const day = this.day(ts, now);
-    return (day === this.say("today") ? "" : `${day} `) + this.clock(ts);
+    const day = this.dayText(ts, now);
+    return (day === this.say("today") ? "" : `${day} `) + this.timeOfDay(ts);
   }
 }
 
@@ -249,7 +249,7 @@ function usesAmPm({ time_format: chosen, language }) {
 
 // --- calculations
 
-/** The periods with a known price. If the parts of a price are known, they add up to the price. @param {Columns | null | undefined} columns @returns {Period[]} */
+/** The periods with a known price. If the parts of a price are known, they add up to the price. @param {PriceColumns | null | undefined} columns @returns {Period[]} */
 export function periodsOf(columns) {
   if (!columns) return [];
   const { start, step, price, low, high, level, tint, market, charged, charges } = columns;
@@ -303,7 +303,7 @@ export function plansInView(plans, view, now) {
 // --- drawing
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
-const [TICKS_PX, MOST_TICKS] = [30, 7];
+const [PX_PER_TICK, MOST_TICKS] = [30, 7];
 /** The usual share of the picture for plans, and the least height for prices if plans need a larger share. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
 /** Bars of at least this width have gaps and round ends. */
@@ -328,8 +328,8 @@ class CardDrawing extends Drawing {
   }
 
   /** @override @param {number} amount @param {number} decimals */
-  number(amount, decimals) {
-    return this.wording.number(amount, decimals);
+  amountText(amount, decimals) {
+    return this.wording.amountText(amount, decimals);
   }
 
   /** @param {Scene} scene */
@@ -366,19 +366,19 @@ class CardDrawing extends Drawing {
   axis(least, most, height) {
     const below = least < 0 ? 4 : 0;
     const highest = most || this.amount(0.01);
-    const perAmount = Math.max(height - (this.isLow ? 0 : MARK_PX) - below, 10) / (highest - least);
-    const lowest = least - below / perAmount;
-    return { least: lowest, most: lowest + height / perAmount, step: roundStep(height / perAmount, Math.max(1, Math.min(height / TICKS_PX, MOST_TICKS))) };
+    const pxPerAmount = Math.max(height - (this.isLow ? 0 : MARK_PX) - below, 10) / (highest - least);
+    const lowest = least - below / pxPerAmount;
+    return { least: lowest, most: lowest + height / pxPerAmount, step: roundStep(height / pxPerAmount, Math.max(1, Math.min(height / PX_PER_TICK, MOST_TICKS))) };
   }
 
   /** @override @param {number} left @param {number} end @param {number} tip */
   barPath(left, end, tip) {
-    const { zero } = this;
+    const { zeroY } = this;
     const wide = end - left;
     const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
-    const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
+    const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zeroY)) * Math.sign(zeroY - tip) : 0;
     return r
-      ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
+      ? `M${left} ${zeroY}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zeroY}Z`
       : super.barPath(left, right, tip);
   }
 
@@ -461,7 +461,7 @@ class CardDrawing extends Drawing {
   drawExtremes(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
-      const text = `${this.wording.say(i ? "highest" : "lowest")} ${this.wording.price(period.price, 1)}`;
+      const text = `${this.wording.say(i ? "highest" : "lowest")} ${this.wording.priceText(period.price, 1)}`;
       const middle = this.x((period.start + period.end) / 2);
       const width = this.widthOf(text);
       const y = Math.max(this.y(Math.max(0, period.price)) - 7, top + 11);
@@ -494,7 +494,7 @@ class CardChart extends Chart {
 
   /** Shows new data. Keeps a view that the reader has chosen. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
-    this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
+    this.scene = { ...data, now: 0, view: this.view, pointedStart: periodAt(data.periods, this.scene?.pointedStart ?? 0)?.start ?? null, days: [] };
     this.updateNow();
   }
 
@@ -507,8 +507,8 @@ class CardChart extends Chart {
     const [first, last] = [periods[0]?.start ?? now, periods.at(-1)?.end ?? now];
     const from = wording.midnight(Math.min(first, now), first < wording.midnight(now) || scene.isAllPast ? 0 : -PAST_DAYS);
     const to = Math.max(wording.midnight(last - 1, 1), wording.midnight(now, 2));
-    if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = wording.daysOf(from, to);
-    this.bounds = { from, to };
+    if (!scene.days.length || from !== this.viewLimits.from || to !== this.viewLimits.to) scene.days = wording.daysOf(from, to);
+    this.viewLimits = { from, to };
     this.setView(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
 
@@ -628,7 +628,7 @@ ${TINTS.slice(0, -1).map((tint) => `.${tint} { --tint: var(--${tint}); }`).join(
 `;
 
 const icon = (/** @type {string} */ path) => `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${path}"/></svg>`;
-const PARTS = `<style>${STYLE}</style><ha-card>
+const CARD_HTML = `<style>${STYLE}</style><ha-card>
 <h2 class="title"></h2>
 <div class="readout"><div class="mode"></div><div class="when"></div>
 <div class="price"><span class="amount"></span><span class="unit"></span><span class="level"></span></div>
@@ -646,7 +646,7 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
 /** This device's clock counts as wrong if it is more than this many seconds outside the entry's current period. */
-const CLOCK_OFF_S = 60;
+const CLOCK_TOLERANCE_S = 60;
 /** @type {Record<string, TextKey>} the keys of the texts for refusals and states whose names are not keys of TEXTS */
 const MESSAGE_KEYS = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
@@ -681,7 +681,7 @@ const cardClass = (Base) => class extends Base {
     /** @type {Partial<Contents>} */
     this.past = {};
     /** Whether past prices were requested since the last new prices came, and whether this request has ended. */
-    this.isPastAsked = this.isPastHere = false;
+    this.isPastAsked = this.isPastAnswered = false;
     /** @type {Failure | null} */
     this.failure = null;
     /** @type {Connection | null} */
@@ -694,17 +694,17 @@ const cardClass = (Base) => class extends Base {
     this.rows = 0;
     this.timer = 0;
     /** @type {unknown[]} the values from which the readout was last made */
-    this.shown = [];
+    this.readoutValues = [];
     const root = this.attachShadow({ mode: "open" });
-    root.innerHTML = PARTS;
+    root.innerHTML = CARD_HTML;
     /** @type {Record<string, HTMLElement>} */
-    this.parts = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    const drawing = new CardDrawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()));
-    this.chart = new CardChart(this.parts.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
-    for (const range of RANGES) this.parts[range].onclick = () => this.chart.chooseRange(range);
-    this.parts.list.onclick = () => /** @type {HTMLDialogElement} */ (this.parts.list).close();
-    this.parts.earlier.onclick = () => this.chart.panByShare(-1 / 2);
-    this.parts.later.onclick = () => this.chart.panByShare(1 / 2);
+    this.elements = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
+    const drawing = new CardDrawing(this.elements.chart, this.elements.lanes, (plan) => (plan ? this.openPlan(plan) : this.showPlanList()));
+    this.chart = new CardChart(this.elements.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
+    for (const range of RANGES) this.elements[range].onclick = () => this.chart.chooseRange(range);
+    this.elements.list.onclick = () => /** @type {HTMLDialogElement} */ (this.elements.list).close();
+    this.elements.earlier.onclick = () => this.chart.panByShare(-1 / 2);
+    this.elements.later.onclick = () => this.chart.panByShare(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
       // After a reconnection, another subscription may have this subscription's number. `unsubscribe` would end the other one.
@@ -742,8 +742,8 @@ const cardClass = (Base) => class extends Base {
   }
 
   getGridOptions() {
-    const { config, contents, parts } = this;
-    const more = [config?.title, config?.show_selling && contents.selling, parts.note.textContent].filter((one) => one);
+    const { config, contents, elements } = this;
+    const more = [config?.title, config?.show_selling && contents.selling, elements.note.textContent].filter((one) => one);
     return { columns: 12, rows: 6 + more.length, min_columns: 6, min_rows: 2 };
   }
 
@@ -767,7 +767,7 @@ const cardClass = (Base) => class extends Base {
 
   connectedCallback() {
     this.resized.observe(this);
-    this.resized.observe(this.parts.chart);
+    this.resized.observe(this.elements.chart);
     document.addEventListener("visibilitychange", this.onVisible);
     this.subscribe();
     this.tick();
@@ -809,7 +809,7 @@ const cardClass = (Base) => class extends Base {
     const { prices } = this.contents;
     const receive = (/** @type {Partial<Contents>} */ past) => {
       if (prices !== this.contents.prices) return;
-      this.isPastHere = true;
+      this.isPastAnswered = true;
       this.past = past;
       this.showAll();
     };
@@ -828,14 +828,14 @@ const cardClass = (Base) => class extends Base {
   receive(contents, failure) {
     const before = this.contents;
     if (contents.unit !== before.unit) this.wording = null;
-    if (contents.prices !== before.prices) this.isPastAsked = this.isPastHere = false;
+    if (contents.prices !== before.prices) this.isPastAsked = this.isPastAnswered = false;
     this.contents = contents;
     this.failure = failure;
     clearTimeout(this.retry);
     if (failure || contents.state === "removed") this.retry = setTimeout(() => this.subscribe(), RETRY_MS);
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
-    const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
+    const isRight = !now || (here + ahead > now.start - CLOCK_TOLERANCE_S && here + ahead < now.end + CLOCK_TOLERANCE_S);
     // An old `now` can't show that the clock is wrong.
     if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
@@ -852,18 +852,18 @@ const cardClass = (Base) => class extends Base {
   }
 
   showAll() {
-    const { homeAssistant, config, parts, contents } = this;
+    const { homeAssistant, config, elements, contents } = this;
     if (!homeAssistant || !config) return;
     this.wording ??= new Wording(homeAssistant.locale, homeAssistant.config.time_zone, contents.unit ?? "cents", contents.currency ?? "EUR");
     const { wording } = this;
     const message = this.message();
-    parts.title.hidden = !config.title;
-    setText(parts.title, config.title ?? "");
-    for (const name of ["readout", "field", "foot", "note", "summary"]) parts[name].hidden = message !== "";
-    parts.message.hidden = message === "";
-    setText(parts.said, message);
+    elements.title.hidden = !config.title;
+    setText(elements.title, config.title ?? "");
+    for (const name of ["readout", "field", "foot", "note", "summary"]) elements[name].hidden = message !== "";
+    elements.message.hidden = message === "";
+    setText(elements.said, message);
     if (message) {
-      setText(parts.note, "");
+      setText(elements.note, "");
       this.announceSize();
       return;
     }
@@ -877,17 +877,17 @@ const cardClass = (Base) => class extends Base {
       periods: known("prices"),
       selling: config.show_selling ? known("selling") : [],
       plans: plans.map(({ name, entity_id, windows }) => ({ name, entity: entity_id, windows: windows.map(spans) })),
-      isAllPast: this.isPastHere,
+      isAllPast: this.isPastAnswered,
       wording,
     });
     this.showNote(contents);
-    for (const range of RANGES) setText(parts[range], rangeName(this.chart.daysOf(range), wording.say));
-    parts.week.hidden = this.chart.daysOf("week") <= RANGE_DAYS.two_days;
+    for (const range of RANGES) setText(elements[range], rangeName(this.chart.daysOf(range), wording.say));
+    elements.week.hidden = this.chart.daysOf("week") <= RANGE_DAYS.two_days;
     this.announceSize();
-    for (const move of /** @type {const} */ (["earlier", "later"])) parts[move].title = parts[move].ariaLabel = wording.say(move);
-    parts.chart.ariaLabel = wording.say("chart");
-    setText(parts.summary, this.summary());
-    this.shown = [];
+    for (const move of /** @type {const} */ (["earlier", "later"])) elements[move].title = elements[move].ariaLabel = wording.say(move);
+    elements.chart.ariaLabel = wording.say("chart");
+    setText(elements.summary, this.summary());
+    this.readoutValues = [];
     this.showReadout();
     this.fit();
   }
@@ -911,7 +911,7 @@ const cardClass = (Base) => class extends Base {
 
   /** Shows problems of the prices, and the mode if it is not "live". @param {Partial<Contents>} contents */
   showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
-    const { parts, chart } = this;
+    const { elements, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
     const now = chart.clock();
     const sentences = [];
@@ -919,10 +919,10 @@ const cardClass = (Base) => class extends Base {
     else if (stale) sentences.push(wording.say("stale", { time: wording.dayAndTime(stale, now) }));
     if (state === "no_price") sentences.push(wording.say("ended"));
     else if (!sentences.length && problems?.includes("prices_late")) sentences.push(wording.say("late"));
-    setText(parts.note, sentences.join(" "));
-    parts.note.hidden = !sentences.length;
-    parts.mode.hidden = mode === "live";
-    if (mode !== "live") setText(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
+    setText(elements.note, sentences.join(" "));
+    elements.note.hidden = !sentences.length;
+    elements.mode.hidden = mode === "live";
+    if (mode !== "live") setText(elements.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
   }
 
   /** Sums up the prices of today and tomorrow, and the plans from today on, for screen readers. */
@@ -933,8 +933,8 @@ const cardClass = (Base) => class extends Base {
       const from = wording.midnight(now, name === "today" ? 0 : 1);
       const [least, most] = extremes(periodsInView(periods, { from, to: wording.midnight(from, 1) })) ?? [];
       if (!least || !most) continue;
-      const prices = { least: wording.price(least.price), most: wording.price(most.price), unit: wording.unit };
-      const times = { leastAt: wording.clock(least.start), mostAt: wording.clock(most.start) };
+      const prices = { least: wording.priceText(least.price), most: wording.priceText(most.price), unit: wording.unit };
+      const times = { leastAt: wording.timeOfDay(least.start), mostAt: wording.timeOfDay(most.start) };
       sentences.push(wording.say("summary", { day: wording.say(name), ...prices, ...times }));
     }
     const ahead = { from: wording.midnight(now), to: Infinity };
@@ -949,7 +949,7 @@ const cardClass = (Base) => class extends Base {
 
   showPlanList() {
     const { plans, view, wording, now } = /** @type {Scene} */ (this.chart.scene);
-    const list = /** @type {HTMLDialogElement} */ (this.parts.list);
+    const list = /** @type {HTMLDialogElement} */ (this.elements.list);
     list.replaceChildren(...plansInView(plans, view, now).map((plan) => {
       const [button, when] = ["button", "small"].map((name) => document.createElement(name));
       when.append(wording.planTimes(plan, view, now));
@@ -966,38 +966,38 @@ const cardClass = (Base) => class extends Base {
    * today, requests past prices.
    */
   showReadout() {
-    const { parts, chart } = this;
+    const { elements, chart } = this;
     if (!chart.scene) return;
-    const { wording, periods, selling, plans, now, pointed, view } = chart.scene;
+    const { wording, periods, selling, plans, now, pointedStart, view } = chart.scene;
     if (view.from < wording.midnight(now) && !this.isPastAsked) this.requestPast();
-    for (const range of RANGES) parts[range].ariaPressed = String(chart.range === range);
-    parts.earlier.toggleAttribute("disabled", view.from <= chart.bounds.from);
-    parts.later.toggleAttribute("disabled", view.to >= chart.bounds.to);
+    for (const range of RANGES) elements[range].ariaPressed = String(chart.range === range);
+    elements.earlier.toggleAttribute("disabled", view.from <= chart.viewLimits.from);
+    elements.later.toggleAttribute("disabled", view.to >= chart.viewLimits.to);
     const hasForecast = periodsInView(periods, view).some((period) => !isPublished(period));
-    const [period, sold] = [periods, selling].map((known) => periodAt(known, pointed ?? now));
+    const [period, sold] = [periods, selling].map((known) => periodAt(known, pointedStart ?? now));
     const running = period ? plans.filter((plan) => piecesIn(plan, { from: period.start, to: period.end }).length) : [];
-    const shown = [period, sold, pointed, hasForecast, wording];
-    if (shown.every((one, i) => one === this.shown[i])) return;
-    this.shown = shown;
+    const shown = [period, sold, pointedStart, hasForecast, wording];
+    if (shown.every((one, i) => one === this.readoutValues[i])) return;
+    this.readoutValues = shown;
     const legend = hasForecast ? [["", wording.say("legend")]] : [];
     if (selling.length) legend.push(["sold", wording.say("selling")]);
-    parts.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
-    const day = pointed === null ? wording.say("now") : wording.day(pointed, now);
-    const when = [day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.forecast(period)];
-    setText(parts.when, when.filter((one) => one).join(" · "));
-    setText(parts.amount, period ? wording.price(period.price) : "–");
-    setText(parts.unit, period ? wording.unit : wording.say("none"));
+    elements.legend.innerHTML = legend.map(([name, text]) => `<span><i class="${name}"></i>${text}</span>`).join("");
+    const day = pointedStart === null ? wording.say("now") : wording.dayText(pointedStart, now);
+    const when = [day, period && wording.timeRange(period.start, period.end), running.map(({ name }) => name).join(", "), period && wording.intervalText(period)];
+    setText(elements.when, when.filter((one) => one).join(" · "));
+    setText(elements.amount, period ? wording.priceText(period.price) : "–");
+    setText(elements.unit, period ? wording.unit : wording.say("none"));
     const level = period?.level ?? -1;
-    parts.level.hidden = level < 0;
-    parts.level.className = `level ${TINTS[period?.tint ?? TINTS.length - 1]}`;
-    setText(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
+    elements.level.hidden = level < 0;
+    elements.level.className = `level ${TINTS[period?.tint ?? TINTS.length - 1]}`;
+    setText(elements.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
     const lines = this.partLines(wording, period, sold?.price);
-    parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
-    const text = [parts.when, parts.amount, parts.unit, parts.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
-    parts.chart.ariaValueMin = "0";
-    parts.chart.ariaValueMax = String(periods.length);
-    parts.chart.ariaValueNow = String(period ? periods.indexOf(period) : 0);
-    parts.chart.ariaValueText = text.filter((one) => one).join(", ");
+    elements.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");
+    const text = [elements.when, elements.amount, elements.unit, elements.level].map((part) => part.textContent).concat(lines.map((line) => line.join(" ")));
+    elements.chart.ariaValueMin = "0";
+    elements.chart.ariaValueMax = String(periods.length);
+    elements.chart.ariaValueNow = String(period ? periods.indexOf(period) : 0);
+    elements.chart.ariaValueText = text.filter((one) => one).join(", ");
   }
 
   /**
@@ -1008,15 +1008,15 @@ const cardClass = (Base) => class extends Base {
     const lines = [];
     for (const name of /** @type {const} */ (["market", "network", "fees", "vat"])) {
       const amount = period?.parts?.[name] ?? 0;
-      if (Math.abs(amount) >= 0.00005) lines.push([wording.say(name), wording.price(amount)]);
+      if (Math.abs(amount) >= 0.00005) lines.push([wording.say(name), wording.priceText(amount)]);
     }
-    if (sold !== undefined) lines.push([wording.say("selling"), wording.price(sold)]);
+    if (sold !== undefined) lines.push([wording.say("selling"), wording.priceText(sold)]);
     return lines;
   }
 
   /** Hides parts of the card until the rest fits, and draws the chart. */
   fit() {
-    const { card, chart, field } = this.parts;
+    const { card, chart, field } = this.elements;
     if (!this.clientHeight) return;
     for (const { name, least } of SIZES) {
       card.className = name;

@@ -47,7 +47,7 @@ export interface Config {
 type Column = (number | null)[];
 
 /** `HouseholdColumns` or `Columns` of custom_components/tunnihind/card/columns.py. */
-export interface Columns {
+export interface PriceColumns {
   start: number;
   step: number;
   price: Column;
@@ -70,8 +70,8 @@ export interface Contents {
   stale_since: number | null;
   unit: "cents" | "euros";
   currency: string;
-  prices: Columns | null;
-  selling: Columns | null;
+  prices: PriceColumns | null;
+  selling: PriceColumns | null;
   now: { start: number; end: number } | null;
   plans: { name: string; entity_id: string | null; windows: [number, number][][] }[];
 }

@@ -168,15 +168,15 @@ async def test_the_keyboard_reads_periods_out_and_moves_along(browser: Browser) 
     async with opened_card(browser, contents, at) as page:
         await part(page, "chart").focus()
         await page.keyboard.press("ArrowRight")
-        start = await state_of(page, "chart.scene.pointed")
+        start = await state_of(page, "chart.scene.pointedStart")
         assert start == contents["now"]["start"]
         await page.keyboard.press("ArrowRight")
-        assert await state_of(page, "chart.scene.pointed") == start + 900
+        assert await state_of(page, "chart.scene.pointedStart") == start + 900
         told = await part(page, "chart").evaluate("chart => chart.ariaValueText")
         assert told.startswith("Today · 3:30")
         assert "Market" in told
         await page.keyboard.press("PageDown")
-        assert await state_of(page, "chart.scene.pointed") == start + 900 + 86_400
+        assert await state_of(page, "chart.scene.pointedStart") == start + 900 + 86_400
         view = await state_of(page, "chart.view")
         await page.keyboard.press("+")
         closer = await state_of(page, "chart.view")
@@ -269,9 +269,9 @@ async def test_a_period_inside_a_window_names_its_plan(browser: Browser, househo
     at, contents = household
     async with opened_card(browser, contents, at) as page:
         assert (await says(page, "when")).endswith("· Plan 5")
-        await card(page).evaluate("(card, at) => card.chart.point(at)", at + 9 * 3600)
+        await card(page).evaluate("(card, at) => card.chart.pointAtInstant(at)", at + 9 * 3600)
         assert (await says(page, "when")).endswith("· Plan 6")
-        await card(page).evaluate("(card, at) => card.chart.point(at)", at + 3 * 3600)
+        await card(page).evaluate("(card, at) => card.chart.pointAtInstant(at)", at + 3 * 3600)
         assert "Plan" not in await says(page, "when")
 
 
@@ -298,7 +298,7 @@ async def test_earlier_shows_the_days_before_and_asks_for_them_once(browser: Bro
         assert view["from"] == contents["prices"]["start"] - 3 * 86_400
         bars = [await bar.get_attribute("d") or "" for bar in await card(page).locator(".past.bar").all()]
         assert sum(d.count("M") for d in bars) == 48
-        await card(page).evaluate("(card, at) => card.chart.point(at)", at - 3 * 86_400)
+        await card(page).evaluate("(card, at) => card.chart.pointAtInstant(at)", at - 3 * 86_400)
         assert (await says(page, "when")).startswith("Sun, Nov 15")
         assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
 
@@ -394,7 +394,7 @@ async def test_the_hour_that_autumn_repeats_is_told_apart(browser: Browser) -> N
     first = 1_792_886_400
     async with opened_card(browser, contents, at, Look(language="et")) as page:
         clocks = await card(page).evaluate(
-            f"card => [0, 1, 2].map(hours => card.wording.clock({first} + hours * 3600))"
+            f"card => [0, 1, 2].map(hours => card.wording.timeOfDay({first} + hours * 3600))"
         )
     assert len(set(clocks)) == 3
 
@@ -464,7 +464,7 @@ async def test_the_selling_price_of_now_is_that_of_the_quarter_where_the_bill_go
 async def test_a_period_that_was_tapped_is_let_go_once_its_day_is_gone(browser: Browser) -> None:
     at, contents = example("with_plans")
     async with opened_card(browser, contents, at) as page:
-        await card(page).evaluate("(card, at) => card.chart.point(at)", at)
+        await card(page).evaluate("(card, at) => card.chart.pointAtInstant(at)", at)
         prices = contents["prices"]
         later = {name: prices[name][24:] for name in ("price", "low", "high", "level", "tint", "market", "charged")}
         await page.clock.fast_forward(86_400_000)
@@ -710,7 +710,7 @@ async def test_the_badge_of_a_demo_stays_in_its_place_whatever_is_read(browser: 
         async with opened_card(browser, contents, at, Look(width=width, height=0, language=language)) as page:
             places = []
             for instant in (None, at + 3600, at + 40 * 3600):
-                await card(page).evaluate("(card, instant) => card.chart.point(instant)", instant)
+                await card(page).evaluate("(card, instant) => card.chart.pointAtInstant(instant)", instant)
                 places.append([await part(page, name).bounding_box() for name in ("mode", "chart")])
             assert places[0] == places[1] == places[2]
 

@@ -42,7 +42,7 @@ import {{ cheapestAndMostExpensive, costOf, slicesOf }} from "{STATIC.as_uri()}/
 import {{ deadlineOf, deviceUseOf, endAtOrAfter, endsByDay, nextMorning }} from "{STATIC.as_uri()}/finder.js";
 import {{ Wording }} from "{STATIC.as_uri()}/wording.js";
 const wording = new Wording({json.dumps(data)});
-const wall = (ts) => wording.wall(ts);
+const wall = (ts) => wording.wallTime(ts);
 const answer = (asked) => {{ {module} }};
 console.log(JSON.stringify(JSON.parse(process.argv[2]).map(answer)));
 """

@@ -139,7 +139,7 @@ console.log(JSON.stringify({{
   clocks: [0, 1, 2, 3].map((i) => wording.timeOfDay(autumn + i * 3600 - 3600)),
   quarters: [0, 3].map((i) => wording.timesText({{ from: autumn + i * 900, to: autumn + i * 900 + 900 }})),
   prices: [-0.001, -12.345, 5, 0].map((value) => wording.priceText(value)),
-  wall: wording.wall(friday),
+  wall: wording.wallTime(friday),
 }}));
 """
 

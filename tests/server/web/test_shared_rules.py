@@ -118,7 +118,7 @@ const [language, prices, instants] = JSON.parse(process.argv[2]);
 const locale = {{ language, number_format: "language", time_format: "24", time_zone: "server" }};
 const wording = new Wording(locale, "Europe/Tallinn", "cents", "EUR");
 console.log(JSON.stringify([
-  prices.map((cents) => wording.price(cents / 100)), instants.map((ts) => /[A-Z]/.test(wording.clock(ts))),
+  prices.map((cents) => wording.priceText(cents / 100)), instants.map((ts) => /[A-Z]/.test(wording.timeOfDay(ts))),
 ]));
 """
 

@@ -47,12 +47,12 @@ export class PageDrawing extends Drawing {
 
   /** @override */
   measure() {
-    this.scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_FONT_PX;
+    this.textScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_FONT_PX;
     super.measure();
   }
 
   /** @override @param {number} amount @param {number} decimals */
-  number(amount, decimals) {
+  amountText(amount, decimals) {
     return this.wording.priceText(amount, decimals);
   }
 
@@ -67,7 +67,7 @@ export class PageDrawing extends Drawing {
     if (!offsetWidth || !offsetHeight) return;
     this.wording = scene.wording;
     const bottom = top + offsetHeight;
-    const hasHours = this.size.height - bottom >= (HOURS_PX + DAYS_PX) * this.scale;
+    const hasHours = this.size.height - bottom >= (HOURS_PX + DAYS_PX) * this.textScale;
     this.drawPrices(scene, { left, right: left + offsetWidth, top, bottom, below: bottom, hasAxis: true, hasHours });
     for (const [name, spans] of /** @type {[string, Span[]][]} */ (Object.entries({ nights: scene.nights, window: scene.found, avoid: scene.mostExpensive }))) {
       this.setPath(name, spans.map(({ from, to }) => this.fullHeightPath(from, to)).join(""));

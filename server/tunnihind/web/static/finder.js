@@ -94,16 +94,16 @@ export function nextMorning(from, wall) {
 /**
  * Groups the ends of periods by the periods' days in the reader's calendar. An end at midnight is written as 24:00.
  * @param {number[]} ends ascending @param {number} step the length of a period in seconds
- * @param {{wall: (ts: number) => string, timeOfDay: (ts: number) => string}} wording
+ * @param {{wallTime: (ts: number) => string, timeOfDay: (ts: number) => string}} wording
  * @returns {Day[]}
  */
 export function endsByDay(ends, step, wording) {
   /** @type {Day[]} */
   const days = [];
   for (const end of ends) {
-    const day = wording.wall(end - step).slice(0, 10);
+    const day = wording.wallTime(end - step).slice(0, 10);
     if (days.at(-1)?.day !== day) days.push({ day, ts: end - step, ends: [] });
-    const isMidnight = wording.wall(end).slice(0, 10) !== day;
+    const isMidnight = wording.wallTime(end).slice(0, 10) !== day;
     days[days.length - 1].ends.push({ ts: end, clock: isMidnight ? "24:00" : wording.timeOfDay(end) });
   }
   return days;
@@ -288,7 +288,7 @@ export class Finder {
     const priced = this.pricedQuartersFrom(next);
     const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
     /** @type {DeadlineLimits} */
-    const limits = { next, duration, ends, wall: (ts) => wording.wall(ts) };
+    const limits = { next, duration, ends, wall: (ts) => wording.wallTime(ts) };
     const wanted = deadlineOf(this.deadline, limits);
     const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, limits) ?? next;
     this.offerDeadlines(asked, limits, deadline);

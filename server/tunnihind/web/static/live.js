@@ -41,7 +41,7 @@ export function showPeriod(ts, scene) {
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
   // An outlook written on another day no longer holds.
-  const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
+  const day = (/** @type {number} */ instant) => wording.wallTime(instant).slice(0, 10);
   if (day(Number(card.dataset.now)) !== day(ts)) writeText(document.body, "#outlook", "");
   card.dataset.now = String(ts);
   for (const marked of document.querySelectorAll("[aria-current=time]")) marked.removeAttribute("aria-current");
@@ -71,7 +71,7 @@ export function showPeriod(ts, scene) {
 
 /** The row of a period in the table of all hours or quarters. @param {number} ts @param {import("./wording.js").Wording} wording */
 function rowOf(ts, wording) {
-  const ofDay = document.querySelectorAll(`#hours-table [data-day="${wording.wall(ts).slice(0, 10)}"] tr`);
+  const ofDay = document.querySelectorAll(`#hours-table [data-day="${wording.wallTime(ts).slice(0, 10)}"] tr`);
   return [...ofDay].find(({ firstElementChild }) => firstElementChild?.textContent === wording.timeOfDay(ts));
 }
 

@@ -72,7 +72,7 @@ export class PageChart extends Chart {
     // A press outside the chart clears the period pointed at. A press on a button doesn't, because the zoom buttons
     // zoom around this period.
     document.addEventListener("pointerdown", (event) => {
-      if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
+      if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.pointAtInstant(null);
     });
     card.addEventListener("click", (event) => this.onPress(/** @type {HTMLElement} */ (event.target).dataset));
     new ResizeObserver(() => this.fit()).observe(place);
@@ -93,7 +93,7 @@ export class PageChart extends Chart {
 
   /** The start of the period pointed at; null if there is none. */
   get pointed() {
-    return this.scene?.pointed ?? null;
+    return this.scene?.pointedStart ?? null;
   }
 
   /** Draws the page's current prices and the finder's results, in the reader's language, unit and time zone. */
@@ -105,8 +105,8 @@ export class PageChart extends Chart {
     const nights = nightsOf(days, wording)
       .map((night) => ({ from: Math.max(night.from, from), to: Math.min(night.to, to - TIME_AFTER_LAST_PERIOD_S) }))
       .filter((night) => night.from < night.to);
-    const pointed = periodAt(drawn.periods, this.pointed ?? 0)?.start ?? null;
-    this.scene = { ...drawn, days, nights, found, mostExpensive, wording, pointed, now: this.clock(), view: this.view };
+    const pointedStart = periodAt(drawn.periods, this.pointed ?? 0)?.start ?? null;
+    this.scene = { ...drawn, days, nights, found, mostExpensive, wording, pointedStart, now: this.clock(), view: this.view };
     this.applyView();
   }
 
@@ -123,7 +123,7 @@ export class PageChart extends Chart {
   /** Shows a view. The view may begin before the first period only while earlier periods may still come. @override @param {Span} view */
   setView(view) {
     const { from, to } = this.knownSpan;
-    this.bounds = { from: view.from < from && this.requestPastPrices() ? Math.min(from, this.earliest) : from, to };
+    this.viewLimits = { from: view.from < from && this.requestPastPrices() ? Math.min(from, this.earliest) : from, to };
     super.setView(view);
     if (this.ownView) this.ownView = this.view;
     for (const button of this.card.querySelectorAll("[data-span]")) {
@@ -162,11 +162,11 @@ export class PageChart extends Chart {
   }
 
   /** @override @param {number | null} ts @param {PointerEvent} [event] */
-  point(ts, event) {
+  pointAtInstant(ts, event) {
     const { pointed } = this;
     const { top } = this.drawing.overlay.getBoundingClientRect();
     this.pointer = event ? { y: event.clientY - top, isFinger: event.pointerType === "touch" } : null;
-    super.point(ts);
+    super.pointAtInstant(ts);
     if (event && pointed === this.pointed) this.listener();
   }
 

@@ -122,5 +122,5 @@ function startChart(card) {
   }
   place.tabIndex = 0;
   place.setAttribute("role", "slider");
-  place.addEventListener("focus", () => own.pointed ?? own.step(0));
+  place.addEventListener("focus", () => own.pointed ?? own.stepPointed(0));
 }

@@ -93,8 +93,8 @@ export class Wording extends Clock {
 
   /** Writes the time by the reader's clock. If the hour is repeated at the end of summer time, adds the time zone. @param {number} ts */
   timeOfDay(ts) {
-    const time = this.wall(ts).slice(11);
-    return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
+    const time = this.wallTime(ts).slice(11);
+    return this.isRepeated(ts) ? `${time} ${this.utcOffset(ts) > this.utcOffset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
   }
 
   /** Writes the day of an instant, as `Texts.short_date` in texts.py does. @param {number} ts */
@@ -104,20 +104,20 @@ export class Wording extends Clock {
 
   /** Writes the day of an instant as "today", "tomorrow" or a date. @param {number} ts @param {number} now */
   relativeDay(ts, now) {
-    const day = this.wall(ts).slice(0, 10);
-    if (day === this.wall(now).slice(0, 10)) return this.say("days.today");
+    const day = this.wallTime(ts).slice(0, 10);
+    if (day === this.wallTime(now).slice(0, 10)) return this.say("days.today");
     const before = new Date(Date.parse(day) - DAY_S * 1000).toISOString().slice(0, 10);
-    return before === this.wall(now).slice(0, 10) ? this.say("days.tomorrow") : this.dayText(ts);
+    return before === this.wallTime(now).slice(0, 10) ? this.say("days.tomorrow") : this.dayText(ts);
   }
 
   /** @override @param {number} ts */
   hourText(ts) {
-    return this.wall(ts).slice(11);
+    return this.wallTime(ts).slice(11);
   }
 
   /** @override @param {number} ts */
   dayNames(ts) {
-    const date = this.wall(ts).slice(0, 10);
+    const date = this.wallTime(ts).slice(0, 10);
     const weekday = this.dates.weekdays[(new Date(date).getUTCDay() + 6) % 7];
     const gaps = { weekday, day: String(Number(date.slice(8))), month: this.dates.months[Number(date.slice(5, 7)) - 1] };
     return [this.say("shortDate", gaps), this.say("shorterDate", gaps), weekday];
