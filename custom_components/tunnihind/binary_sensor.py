@@ -127,7 +127,7 @@ class ProblemSensor(AlwaysAvailableEntity, BinarySensorEntity):
 
     @property
     def _problems(self) -> list[str]:
-        return list(problems(self.prices, self.coordinator.contact))
+        return list(problems(self.prices, self.coordinator.server_status))
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):

@@ -30,7 +30,7 @@ from yarl import URL
 
 from .const import CONF_INSTANCE_ID, CONF_REHEARSAL, DOMAIN, SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry
-from .errors import OtherZone, RehearsalOver, ServerIsRehearsal, TunnihindError
+from .errors import OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
 from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
 from .forms.reader import language_of_reader
@@ -164,7 +164,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
-            self._errors[CONF_URL] = (ServerIsRehearsal if server.is_rehearsal else RehearsalOver).key
+            self._errors[CONF_URL] = (ServerIsRehearsal if server.is_rehearsal else ServerIsNotRehearsal).key
         elif server is not None and server.zone is not zone_of(entry.data):
             self._refuse_zone(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
         if server is None or self._errors:

@@ -40,16 +40,16 @@ from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
 from .prices.zones import zone_of
-from .server.answers import About, ForecastAnswer, Mode, marked_credit
+from .server.answers import About, MarketPrices, Mode, marked_credit
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
-from .server.polling import Problem, ResetReason, ServerContact, ServerPoller
+from .server.polling import Problem, ResetReason, ServerPoller, ServerStatus
 from .storage import Storage, StoredState
 
 type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
-class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
+class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
     """The prices of one household from one server, and the decisions about the household's plans.
 
     `billing` says how the household is billed for the electricity that it buys. `selling_contract` is the household's
@@ -80,7 +80,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
         self._poller: Final = ServerPoller(
-            self.client, self.clock, self.zone, had_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
+            self.client, self.clock, self.zone, has_stored_id=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
@@ -114,9 +114,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
 
     @property
-    def contact(self) -> ServerContact:
+    def server_status(self) -> ServerStatus:
         """The time of the server's last answer, and problems with the server's prices."""
-        return self._poller.contact(needs_quarters=self._needs_quarters)
+        return self._poller.status(needs_quarters=self._needs_quarters)
 
     @property
     def tariff(self) -> Tariff:
@@ -161,7 +161,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             await self.async_config_entry_first_refresh()
 
     @override
-    async def _async_update_data(self) -> ForecastAnswer:
+    async def _async_update_data(self) -> MarketPrices:
         try:
             known, reset = await self._poller.poll(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
@@ -189,10 +189,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         if not self.data:
             return
         skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
-        if skipped or problems(self.prices, self.contact) != self._shown_problems:
+        if skipped or problems(self.prices, self.server_status) != self._shown_problems:
             self.async_update_listeners()
 
-    async def async_past_market_prices(self, days: int) -> ForecastAnswer:
+    async def async_past_market_prices(self, days: int) -> MarketPrices:
         """Request the prices of the last `days` days (2 to 14), and return all known settled prices."""
         return replace(self.data, settled=await self._poller.past_prices(days), forecast={})
 
@@ -225,7 +225,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.ledger.keep_only_plans(self.config_entry.subentries)
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
         self._completion.async_look_for_missing_data(now)
-        self._shown_problems = problems(self.prices, self.contact)
+        self._shown_problems = problems(self.prices, self.server_status)
         self._save_if_changed()
 
     @callback

@@ -42,7 +42,7 @@ class CannotConnect(TunnihindError, key="cannot_connect"):
     """The server can't be reached, doesn't deliver its answer, or reports a failure, such as HTTP 503."""
 
 
-class NoAnswer(CannotConnect, key="no_answer"):
+class AnswerTimeout(CannotConnect, key="no_answer"):
     """The server takes too long to answer."""
 
 
@@ -58,7 +58,7 @@ class NoHttps(CannotConnect, key="no_https"):
     """The https connection fails, for example because the server's certificate is not trusted."""
 
 
-class BrokenAnswer(CannotConnect, key="broken_answer"):
+class BrokenTransfer(CannotConnect, key="broken_answer"):
     """The connection breaks off, or the answer can't be unpacked or isn't valid HTTP."""
 
 
@@ -86,7 +86,7 @@ class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
     """The server shows a past day, but the config entry is not for a rehearsal."""
 
 
-class RehearsalOver(TunnihindError, key="rehearsal_over"):
+class ServerIsNotRehearsal(TunnihindError, key="rehearsal_over"):
     """The config entry is for a rehearsal, but the server does not show a past day."""
 
 

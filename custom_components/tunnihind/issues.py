@@ -25,7 +25,7 @@ _LASTING_PROBLEMS: Final = (
     Problem.FORECAST_STALE,
     Problem.SERVER_CLOCK,
     Problem.SERVER_IS_REHEARSAL,
-    Problem.REHEARSAL_OVER,
+    Problem.SERVER_IS_NOT_REHEARSAL,
     Problem.OTHER_ZONE,
 )
 NOTICE_KEYS: Final = (*_LASTING_PROBLEMS, _SERVER_TOO_OLD, _RATES_OUTDATED)
@@ -61,8 +61,8 @@ def notice_id(entry: TunnihindConfigEntry, key: str) -> str:
 
 
 def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
-    found: set[str] = set(problems(coordinator.prices, coordinator.contact))
-    if coordinator.contact.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
+    found: set[str] = set(problems(coordinator.prices, coordinator.server_status))
+    if coordinator.server_status.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(_SERVER_TOO_OLD)

@@ -12,7 +12,7 @@ from mashumaro.codecs import BasicDecoder
 from .const import DOMAIN, LOGGER
 from .plans.outcome import Outcome, Window, outcome_from_dict
 from .plans.steering import SteeredPlan
-from .server.answers import About, ForecastAnswer
+from .server.answers import About, MarketPrices
 
 _VERSION: Final = 1
 # The data are written this many seconds after their last change, or at once when Home Assistant stops.
@@ -34,7 +34,7 @@ class StoredState:
 
     server: str | None = None
     about: About | None = None
-    answer: ForecastAnswer | None = None
+    answer: MarketPrices | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     ran: Mapping[str, list[Window]] = field(default_factory=dict)
     steered: Mapping[str, SteeredPlan] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Storage:
 
 
 _ABOUT_DECODER: Final = BasicDecoder(About)
-_ANSWER_DECODER: Final = BasicDecoder(ForecastAnswer)
+_ANSWER_DECODER: Final = BasicDecoder(MarketPrices)
 _DECISIONS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 

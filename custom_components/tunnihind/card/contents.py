@@ -136,16 +136,18 @@ class ContentsBuilder:
     def current_contents(self) -> CardContents:
         """Return the present contents. The module `feed` leaves out what a user may not read."""
         coordinator = self._coordinator
-        prices, contact = coordinator.prices, coordinator.contact
+        prices, server_status = coordinator.prices, coordinator.server_status
         self._update_columns(prices)
-        found = problems(prices, contact)
+        found = problems(prices, server_status)
         made_at, current = prices.answer.made_at, prices.current_period
         return CardContents(
             state=CardState.READY if current else CardState.NO_PRICE,
             mode=coordinator.mode,
             clock_ahead_s=coordinator.clock.ahead_s,
             problems=found,
-            lost_since=prices.now - contact.silence_s(prices.now) if Problem.SERVER_UNREACHABLE in found else None,
+            lost_since=prices.now - server_status.silence_s(prices.now)
+            if Problem.SERVER_UNREACHABLE in found
+            else None,
             stale_since=made_at + MAX_FORECAST_AGE_S if made_at and Problem.FORECAST_STALE in found else None,
             unit=unit_of(coordinator.config_entry.options),
             currency=EUR,

@@ -87,8 +87,8 @@ def _score_attributes(score: PlanScore) -> Attributes:
         "days": score.scored_days,
         "last_weeks_prices": _percent(score.baseline_share),
         "within_a_week": None if score.week_share is None else _percent(score.week_share),
-        "boiler_euros_a_year": score.boiler_eur,
-        "boiler_euros_possible": score.ideal_boiler_eur,
+        "boiler_euros_a_year": score.boiler_eur_a_year,
+        "boiler_euros_possible": score.ideal_boiler_eur_a_year,
     }
 
 

@@ -30,7 +30,7 @@ from ..prices.rates import Package
 from ..prices.tariff import Charges, Tariff, tariff_from
 from ..prices.units import Unit, unit_of
 from ..prices.zones import Zone
-from ..server.answers import ForecastAnswer
+from ..server.answers import MarketPrices
 from .reader import language_of_reader
 from .tariff_form import (
     DAY_ENDS,
@@ -80,7 +80,7 @@ class CurrentPeriod:
     @classmethod
     def of(
         cls,
-        answer: ForecastAnswer | None,
+        answer: MarketPrices | None,
         now: int,
         billed_by: Resolution,
         zone: Zone,

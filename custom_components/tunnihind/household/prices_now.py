@@ -15,7 +15,7 @@ from ..prices.days import Day, day_at, iso_bounds, tallinn_time
 from ..prices.rates import Part
 from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_day_covered, level, rank, rounded
-from ..server.answers import Band, ForecastAnswer
+from ..server.answers import Band, MarketPrices
 
 # `outlook_periods` should cover a whole day, because prices vary with the time of day.
 _OUTLOOK_S: Final = 24 * HOUR_S
@@ -35,9 +35,9 @@ class Timelines:
 
     def __init__(self) -> None:
         self.buying = self.level_prices = self.selling = _EMPTY_TIMELINE
-        self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
+        self._priced_from: tuple[MarketPrices, Tariff, Billing, SellingContract | None] | None = None
 
-    def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
+    def update(self, answer: MarketPrices, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
         """Compute the prices again if an argument has changed since the last call."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
@@ -52,7 +52,7 @@ class Timelines:
             self.selling = timeline_of(answer if selling.resolution is Resolution.QUARTER else hourly_answer, selling)
 
 
-def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
+def timeline_of(answer: MarketPrices, contract: Tariff | SellingContract) -> Timeline:
     """Return the household's buying or selling prices under `contract`.
 
     A settled price replaces the forecast for its period.
@@ -93,7 +93,7 @@ class PricesNow:
     """
 
     now: int
-    answer: ForecastAnswer
+    answer: MarketPrices
     timeline: Timeline
     level_prices: Timeline
     cheap_hours: int

@@ -6,7 +6,7 @@ from typing import Final
 
 from ..prices.days import Day, instant_of
 from ..prices.timeline import HOUR_S
-from ..server.polling import Problem, ServerContact
+from ..server.polling import Problem, ServerStatus
 from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
@@ -25,34 +25,34 @@ MAX_FORECAST_AGE_S: Final = 3 * HOUR_S
 _MAX_CLOCK_DIFFERENCE_S: Final = HOUR_S
 
 
-def problems(prices: PricesNow, contact: ServerContact) -> list[Problem]:
+def problems(prices: PricesNow, server_status: ServerStatus) -> list[Problem]:
     """Return the household's problems as of `prices.now`.
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
     """
-    if contact.silence_s(prices.now) >= _UNREACHABLE_S:
+    if server_status.silence_s(prices.now) >= _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
-    elif contact.wrong_server:
-        found = [contact.wrong_server]
+    elif server_status.wrong_server:
+        found = [server_status.wrong_server]
     else:
-        found = list(_data_problems(prices, contact))
+        found = list(_server_problems(prices, server_status))
     if prices.unknown_parts:
         found.append(Problem.RATE_MISSING)
     return found if prices.current_period else [*found, Problem.NO_PRICE]
 
 
-def _data_problems(prices: PricesNow, contact: ServerContact) -> Iterator[Problem]:
-    if abs(contact.clock_ahead_s) > _MAX_CLOCK_DIFFERENCE_S:
+def _server_problems(prices: PricesNow, server_status: ServerStatus) -> Iterator[Problem]:
+    if abs(server_status.clock_ahead_s) > _MAX_CLOCK_DIFFERENCE_S:
         yield Problem.SERVER_CLOCK
     if _prices_are_late(prices):
         yield Problem.PRICES_LATE
     if _forecast_is_missing(prices):
         yield Problem.FORECAST_MISSING
-    elif _forecast_is_stale(prices, contact.clock_ahead_s):
+    elif _forecast_is_stale(prices, server_status.clock_ahead_s):
         yield Problem.FORECAST_STALE
-    if contact.is_history_missing:
+    if server_status.is_history_missing:
         yield Problem.HISTORY_MISSING
-    if contact.are_quarters_missing:
+    if server_status.are_quarters_missing:
         yield Problem.QUARTERS_MISSING
 
 

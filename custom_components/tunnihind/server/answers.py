@@ -52,16 +52,16 @@ class PlanScore:
     one week earlier. `week_share` is the saving of plans that use the four hours with the lowest forecasts in the next
     seven days. If the server sends no such figure, `week_share` is None.
 
-    `boiler_eur` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the three
-    hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible yearly saving.
+    `boiler_eur_a_year` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the
+    three hours with the lowest forecasts. `ideal_boiler_eur_a_year` is the boiler's greatest possible yearly saving.
     """
 
     scored_days: int
     next_day_share: float
     baseline_share: float
     week_share: float | None
-    boiler_eur: float
-    ideal_boiler_eur: float
+    boiler_eur_a_year: float
+    ideal_boiler_eur_a_year: float
 
 
 class Mode(StrEnum):
@@ -108,7 +108,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastAnswer:
+class MarketPrices:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`, or prices collected from several such answers.
 
     Instants are UTC seconds. `now` is the time of the newest answer on the server's clock. `settled` maps the starts of
@@ -140,7 +140,7 @@ class ForecastAnswer:
             return self.settled[start]
         return self.forecast[start].p50 if start in self.forecast else None
 
-    def with_hourly_prices(self) -> ForecastAnswer:
+    def with_hourly_prices(self) -> MarketPrices:
         """Return the answer with hourly prices instead of quarter-hour prices.
 
         If the price of a quarter is unknown, the quarter's hour has no price. If all four quarters are settled, the

@@ -25,13 +25,13 @@ from yarl import URL
 
 from ..const import CONF_INSTANCE_ID, CONF_REHEARSAL
 from ..errors import (
-    BrokenAnswer,
+    AnswerTimeout,
+    BrokenTransfer,
     CannotConnect,
     ConnectionRefused,
     ForeignAnswer,
     InvalidAnswer,
     LongAnswer,
-    NoAnswer,
     NoHttps,
     NoPastPrices,
     NotTunnihind,
@@ -43,13 +43,13 @@ from ..errors import (
 )
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import CONF_ZONE, Zone
-from .answers import About, ForecastAnswer, Mode, PlanScore, server_name
+from .answers import About, MarketPrices, Mode, PlanScore, server_name
 from .documents import (
     MalformedDocument,
     UnknownZoneDocument,
     about_from,
-    forecast_from,
     history_prices_from,
+    market_prices_from,
     plan_score_from,
     series_prices_from,
 )
@@ -67,22 +67,22 @@ _CHUNK_BYTES: Final = 65_536
 # The API's paths for the newest prices, keyed by the length of a price period in seconds.
 _NEWEST_PATHS: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 # The API's paths for the settled prices of the last 2 to 14 days, with the same keys.
-_HISTORY_PATHS: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
+_LAST_DAYS_PATHS: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
 # Exceptions that a request can raise, and the integration's error for each of them. The first match is used, so a
 # subclass comes before its base class.
 _CONNECTION_ERRORS: Final[Mapping[type[Exception], type[CannotConnect]]] = {
-    TimeoutError: NoAnswer,
+    TimeoutError: AnswerTimeout,
     aiohttp.TooManyRedirects: RedirectLoop,
     aiohttp.RedirectClientError: RedirectLoop,
     aiohttp.ClientConnectorDNSError: UnknownHost,
     aiohttp.ClientSSLError: NoHttps,
     aiohttp.ClientConnectorError: ConnectionRefused,
-    aiohttp.ClientOSError: BrokenAnswer,
-    aiohttp.ServerDisconnectedError: BrokenAnswer,
-    aiohttp.ClientPayloadError: BrokenAnswer,
-    aiohttp.ClientResponseError: BrokenAnswer,
+    aiohttp.ClientOSError: BrokenTransfer,
+    aiohttp.ServerDisconnectedError: BrokenTransfer,
+    aiohttp.ClientPayloadError: BrokenTransfer,
+    aiohttp.ClientResponseError: BrokenTransfer,
 }
 # The paths that `server_url` removes, because people paste addresses from the documentation or the browser.
 _OWN_PATHS: Final = re.compile(
@@ -132,7 +132,7 @@ class Client:
         self._session = session
         self._url = URL(url)
         self.shown_url = url_without_password(url)
-        self._newest_answers: dict[int, tuple[str | None, ForecastAnswer]] = {}
+        self._newest_answers: dict[int, tuple[str | None, MarketPrices]] = {}
 
     async def about(self) -> About | None:
         """Return the server's description of itself, or None if the server sends no valid description.
@@ -145,7 +145,7 @@ class Client:
         except NotTunnihind, InvalidAnswer:
             return None
 
-    async def newest_prices(self, step_s: int = HOUR_S) -> ForecastAnswer:
+    async def newest_prices(self, step_s: int = HOUR_S) -> MarketPrices:
         """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
         If the server reports no change, return the same object as the last call with this `step_s`. Raises
@@ -155,7 +155,7 @@ class Client:
         headers, body = await self._get(_NEWEST_PATHS[step_s], headers={"If-None-Match": etag} if etag else {})
         if body is None and newest is not None:
             return newest
-        newest = self._parse(partial(forecast_from, step_s=step_s), body)
+        newest = self._parse(partial(market_prices_from, step_s=step_s), body)
         self._newest_answers[step_s] = headers.get("ETag"), newest
         return newest
 
@@ -165,10 +165,10 @@ class Client:
         A period is `step_s` seconds long. `days` is from 2 to 14, and each day counts as 24 hours. Raises
         CannotConnect, NotTunnihind and InvalidAnswer.
         """
-        _, body = await self._get(_HISTORY_PATHS[step_s], query={"days": str(days)})
+        _, body = await self._get(_LAST_DAYS_PATHS[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
             return self._parse(series_prices_from, body)
-        return self._parse(partial(forecast_from, step_s=step_s), body).settled
+        return self._parse(partial(market_prices_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
         """Return the server's scores of plans, or None if the server sends no such scores.
@@ -256,7 +256,7 @@ class Server:
     """A server that sent valid prices. If the server didn't describe itself, `about` is None."""
 
     url: str
-    answer: ForecastAnswer
+    answer: MarketPrices
     about: About | None
 
     @property

@@ -9,7 +9,7 @@ from yarl import URL
 
 from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
-from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
+from .answers import About, Backtest, Band, MarketPrices, Mode, PlanScore
 
 # Prices beyond ±`_MAX_EUR_MWH` and instants from `_LAST_INSTANT` on are refused, because their unit may be wrong.
 _MAX_EUR_MWH: Final = 100_000
@@ -53,7 +53,7 @@ def _scale_from(value: object) -> tuple[float, ...]:
         return ()
 
 
-def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
+def market_prices_from(document: object, step_s: int = HOUR_S) -> MarketPrices:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
     `step_s` is the length of a period in seconds. Raises ValueError if the document is not an object with `zone`,
@@ -64,7 +64,7 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
         raise ValueError("no price document")
     _check_zone(document["zone"])
     fields = _checked_fields(_PRICES_SCHEMAS[step_s], document)
-    return ForecastAnswer(
+    return MarketPrices(
         now=fields["now"],
         made_at=fields["madeAt"],
         last_refresh=fields["lastRefresh"],
@@ -104,8 +104,10 @@ def plan_score_from(document: object) -> PlanScore | None:
     figures = plans["share"], plans["baselineShare"], ahead["boilerEurAYear"], ahead["idealBoilerEurAYear"]
     if None in figures:
         return None
-    share, baseline, boiler_eur, ideal_boiler_eur = figures
-    return PlanScore(plans["n"], share, baseline, decisions["week"]["share"], boiler_eur, ideal_boiler_eur)
+    share, baseline, boiler_eur_a_year, ideal_boiler_eur_a_year = figures
+    return PlanScore(
+        plans["n"], share, baseline, decisions["week"]["share"], boiler_eur_a_year, ideal_boiler_eur_a_year
+    )
 
 
 def history_prices_from(document: object, zone: Zone) -> dict[int, float]:

@@ -9,7 +9,7 @@ from ..const import LOGGER
 from ..errors import InvalidAnswer, NotTunnihind, TunnihindError
 from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .answers import ForecastAnswer
+from .answers import MarketPrices
 from .client import Client, pause_s
 from .clock import home_now
 
@@ -24,12 +24,12 @@ MAX_SETTLED_AHEAD_S: Final = 48 * HOUR_S
 _POLL_MARGIN_S: Final = 30
 # The prices of three days are requested, because the server counts a day as 24 hours, and yesterday and today together
 # may have 49 hours.
-_DAYS_SINCE_YESTERDAY: Final = 3
+_REQUESTED_DAYS: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
-_ASK_AGAIN_S: Final = HOUR_S
+_QUARTERS_RETRY_S: Final = HOUR_S
 
 
-def merged_answers(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
+def merged_answers(older: MarketPrices | None, newer: MarketPrices, now: int) -> MarketPrices:
     """Return `newer` with prices of `older` for periods without a price in `newer`.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
@@ -56,7 +56,7 @@ def merged_answers(older: ForecastAnswer | None, newer: ForecastAnswer, now: int
     return with_settled_prices(known, {**facts, **newer.settled}, now)
 
 
-def with_settled_prices(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
+def with_settled_prices(known: MarketPrices, settled: Mapping[int, float], now: int) -> MarketPrices:
     """Return `known` with the settled prices in `settled` added.
 
     `settled` maps the start of each period to its price in EUR/MWh. Settled prices that are more than 49 hours old at
@@ -69,12 +69,12 @@ def with_settled_prices(known: ForecastAnswer, settled: Mapping[int, float], now
 class PastPricesFetcher:
     """Requests the past prices of today and yesterday while some of them are missing.
 
-    The pause between two requests grows from one minute to 15 minutes. `is_missing` is true if past prices of today are
-    still missing after a request.
+    The pause between two requests grows from one minute to 15 minutes. `lacks_past_prices_of_today` is true if past
+    prices of today are still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
-        self.is_missing = False
+        self.lacks_past_prices_of_today = False
         self._client = client
         self._asked_at = 0
         self._attempts = 0
@@ -85,10 +85,10 @@ class PastPricesFetcher:
 
     def forget_requests(self) -> None:
         """Forget all earlier requests, so that the next poll requests missing past prices at once."""
-        self.is_missing = False
+        self.lacks_past_prices_of_today = False
         self._asked_at = self._attempts = 0
 
-    async def with_past_prices(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
+    async def with_past_prices(self, known: MarketPrices, now: int) -> MarketPrices:
         """Return `known`. If past prices of today or yesterday are missing, request them and add them to `known`.
 
         No request is sent while no settled price is known, or during the pause after an earlier request. If the request
@@ -106,7 +106,7 @@ class PastPricesFetcher:
             self._asked_at = now
             self._attempts += 1
             try:
-                settled = await self._client.settled_prices_of_last_days(_DAYS_SINCE_YESTERDAY, known.step_s)
+                settled = await self._client.settled_prices_of_last_days(_REQUESTED_DAYS, known.step_s)
             except TunnihindError as error:
                 LOGGER.debug("the server did not send the prices of past hours: %s", error)
             else:
@@ -114,11 +114,11 @@ class PastPricesFetcher:
         if not known.settled or _has_settled_prices(known, yesterday.start, past):
             self.forget_requests()
         else:
-            self.is_missing = not _has_settled_prices(known, today.start, past)
+            self.lacks_past_prices_of_today = not _has_settled_prices(known, today.start, past)
         return known
 
 
-def _has_settled_prices(known: ForecastAnswer, start: int, end: int) -> bool:
+def _has_settled_prices(known: MarketPrices, start: int, end: int) -> bool:
     return all(instant in known.settled for instant in range(start, end, known.step_s))
 
 
@@ -130,7 +130,7 @@ class NewestPricesFetcher:
         self._refused_at: int | None = None
 
     @property
-    def has_no_quarters(self) -> bool:
+    def were_quarters_refused(self) -> bool:
         """True if the server sent no valid quarter-hour prices at the last request for them.
 
         After `forget_refusal` or `fetch(in_quarters=False)`, the value is False.
@@ -141,7 +141,7 @@ class NewestPricesFetcher:
         """Forget that the server sent no quarter-hour prices, so that the next poll may request them again."""
         self._refused_at = None
 
-    async def fetch(self, *, in_quarters: bool) -> ForecastAnswer:
+    async def fetch(self, *, in_quarters: bool) -> MarketPrices:
         """Return the newest prices by quarter-hours if `in_quarters` is true, else by hours.
 
         If the server sends no valid quarter-hour prices, return hourly prices, and don't request quarter-hour prices
@@ -153,7 +153,7 @@ class NewestPricesFetcher:
             return await self._client.newest_prices(HOUR_S)
         # A negative time since the failed request means that Home Assistant's clock was set back. Then quarter-hour
         # prices are requested at once.
-        if self._refused_at is not None and 0 <= home_now() - self._refused_at < _ASK_AGAIN_S:
+        if self._refused_at is not None and 0 <= home_now() - self._refused_at < _QUARTERS_RETRY_S:
             return await self._client.newest_prices(HOUR_S)
         try:
             quarters = await self._client.newest_prices(QUARTER_S)

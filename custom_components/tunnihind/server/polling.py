@@ -6,10 +6,10 @@ from enum import Enum, StrEnum, auto
 from typing import Final
 
 from ..const import LOGGER
-from ..errors import CannotConnect, OtherZone, RehearsalOver, ServerIsRehearsal, TunnihindError
+from ..errors import CannotConnect, OtherZone, ServerIsNotRehearsal, ServerIsRehearsal, TunnihindError
 from ..prices.timeline import HOUR_S
 from ..prices.zones import Zone
-from .answers import About, ForecastAnswer, Mode
+from .answers import About, MarketPrices, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
 from .clock import EntryClock, home_now
 from .known import NewestPricesFetcher, PastPricesFetcher, merged_answers
@@ -33,7 +33,7 @@ class Problem(StrEnum):
     QUARTERS_MISSING = "quarters_missing"
     SERVER_CLOCK = "server_clock"
     SERVER_IS_REHEARSAL = "server_is_rehearsal"
-    REHEARSAL_OVER = "rehearsal_over"
+    SERVER_IS_NOT_REHEARSAL = "rehearsal_over"
     OTHER_ZONE = "other_zone"
     RATE_MISSING = "rate_missing"
     NO_PRICE = "no_price"
@@ -41,13 +41,13 @@ class Problem(StrEnum):
 
 _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
     Problem.SERVER_IS_REHEARSAL: ServerIsRehearsal,
-    Problem.REHEARSAL_OVER: RehearsalOver,
+    Problem.SERVER_IS_NOT_REHEARSAL: ServerIsNotRehearsal,
     Problem.OTHER_ZONE: OtherZone,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerContact:
+class ServerStatus:
     """When a server last answered, and problems with its prices.
 
     Instants are UTC seconds on the `EntryClock`.
@@ -82,22 +82,22 @@ class ResetReason(Enum):
 class ServerPoller:
     """Polls one server for an entry.
 
-    The server's answers synchronise `clock`. `had_identity` returns whether the entry stores an installation id of the
+    The server's answers synchronise `clock`. `has_stored_id` returns whether the entry stores an installation id of the
     server. `about` is the server's description of itself. `known_prices` contains the server's known prices. `about`
     and `known_prices` are None until they are restored or received.
     """
 
-    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
+    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, has_stored_id: Callable[[], bool]) -> None:
         self.about: About | None = None
-        self.known_prices: ForecastAnswer | None = None
+        self.known_prices: MarketPrices | None = None
         self._client: Final = client
         self._clock: Final = clock
         self._zone: Final = zone
-        self._had_identity: Final = had_identity
+        self._has_stored_id: Final = has_stored_id
         self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
         self._newest_prices_fetcher: Final = NewestPricesFetcher(client)
         self._past_prices_fetcher: Final = PastPricesFetcher(client)
-        self._newest_answer: ForecastAnswer | None = None
+        self._newest_answer: MarketPrices | None = None
         self._answered_zone: Zone = zone
         self._answered_id: str | None = None
         self._about_asked_at = 0
@@ -105,7 +105,7 @@ class ServerPoller:
         self._answer_made_at = 0
         self._failures = 0
 
-    def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
+    def restore(self, about: About | None, known: MarketPrices | None) -> None:
         """Use the stored description and prices until the server answers.
 
         The caller must restore the `EntryClock` first.
@@ -123,21 +123,21 @@ class ServerPoller:
             return Mode.REHEARSAL
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
-    def contact(self, *, needs_quarters: bool) -> ServerContact:
+    def status(self, *, needs_quarters: bool) -> ServerStatus:
         """Return when the server last answered, and the present problems with its prices.
 
         `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
-        return ServerContact(
+        return ServerStatus(
             answered_at=self._answered_at,
             answer_made_at=self._answer_made_at,
             clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
-            is_history_missing=self._past_prices_fetcher.is_missing,
-            are_quarters_missing=needs_quarters and self._newest_prices_fetcher.has_no_quarters,
+            is_history_missing=self._past_prices_fetcher.lacks_past_prices_of_today,
+            are_quarters_missing=needs_quarters and self._newest_prices_fetcher.were_quarters_refused,
             wrong_server=self._wrong_server,
         )
 
-    async def poll(self, *, in_quarters: bool) -> tuple[ForecastAnswer, ResetReason | None]:
+    async def poll(self, *, in_quarters: bool) -> tuple[MarketPrices, ResetReason | None]:
         """Poll the server. Return the known prices, and the reason if the poll dropped all earlier prices.
 
         Raises TunnihindError if a needed request fails, or if the wrong server answers before any prices are known.
@@ -193,18 +193,18 @@ class ServerPoller:
         self._newest_prices_fetcher.forget_refusal()
         return max(pause, min(asked_for, HOUR_S))
 
-    def _known_prices_or_raise(self) -> ForecastAnswer:
+    def _known_prices_or_raise(self) -> MarketPrices:
         if not self.known_prices:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known_prices
 
-    def _note_server_time(self, answer: ForecastAnswer) -> None:
+    def _note_server_time(self, answer: MarketPrices) -> None:
         """Synchronise the `EntryClock` with the answer's time, unless the answer is a cached copy of the last one."""
         if not self.known_prices or answer.now != self.known_prices.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
-    def _reset_reason(self, answer: ForecastAnswer) -> ResetReason | None:
+    def _reset_reason(self, answer: MarketPrices) -> ResetReason | None:
         """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers with a price for the present moment, the earlier prices are dropped, because the
@@ -240,7 +240,7 @@ class ServerPoller:
         try:
             about = await self._client.about() or self.about
         except CannotConnect as error:
-            if at_once and (self.about is not None or self._had_identity()):
+            if at_once and (self.about is not None or self._has_stored_id()):
                 raise
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
@@ -259,4 +259,4 @@ class ServerPoller:
             return Problem.OTHER_ZONE
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:
             return None
-        return Problem.REHEARSAL_OVER if self._clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL
+        return Problem.SERVER_IS_NOT_REHEARSAL if self._clock.is_rehearsal else Problem.SERVER_IS_REHEARSAL

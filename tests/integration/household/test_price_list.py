@@ -9,7 +9,7 @@ from homeassistant.helpers.json import json_bytes
 from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
 from custom_components.tunnihind.household.prices_now import PricesNow, haeo_points, nord_pool_rates, timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
-from custom_components.tunnihind.server.answers import Band, ForecastAnswer
+from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.integration.household.test_entities import enable_all
 from tests.support.household.home import DAY_S, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tests.support.household.recording_proxy import RecordingProxy
@@ -68,7 +68,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     """On the day of 25 hours, with tomorrow's prices and a forecast of seven delivery days after them."""
     midnight, end = instant("2026-10-25T00:00:00+03:00"), instant("2026-11-03T01:00:00+02:00")
     band = Band(1234.5, 1234.5, 1234.5)
-    answer = ForecastAnswer(
+    answer = MarketPrices(
         now=instant("2026-10-25T15:20:00+02:00"),
         made_at=None,
         last_refresh=None,

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.zones import Zone
-from custom_components.tunnihind.server.answers import About, Backtest, Band, ForecastAnswer
+from custom_components.tunnihind.server.answers import About, Backtest, Band, MarketPrices
 from custom_components.tunnihind.server.documents import (
     MalformedDocument,
     UnknownZoneDocument,
     about_from,
-    forecast_from,
     history_prices_from,
+    market_prices_from,
     series_prices_from,
 )
 from tests.support.api.api_documents import ABOUT, FORECAST, NOW, SERIES, Place, altered, lacking
@@ -63,8 +63,8 @@ NEEDED = [place for place, _ in FORECAST_FIELDS if place not in MARKS and isinst
 
 
 def test_a_forecast_document_is_read_whole() -> None:
-    assert asdict(forecast_from(FORECAST)) == asdict(
-        ForecastAnswer(
+    assert asdict(market_prices_from(FORECAST)) == asdict(
+        MarketPrices(
             now=NOW,
             made_at=NOW - 600,
             last_refresh=NOW - 300,
@@ -79,53 +79,53 @@ def test_a_forecast_document_is_read_whole() -> None:
 @pytest.mark.parametrize(("place", "value"), BROKEN)
 def test_a_value_that_breaks_the_specification_is_refused_by_the_name_of_its_field(place: Place, value: object) -> None:
     with pytest.raises(MalformedDocument) as refusal:
-        forecast_from(altered(FORECAST, place, value))
+        market_prices_from(altered(FORECAST, place, value))
     assert all(str(step) in str(refusal.value) for step in place)
 
 
 @pytest.mark.parametrize("place", NEEDED)
 def test_a_missing_field_is_named(place: Place) -> None:
     with pytest.raises(MalformedDocument, match=str(place[-1])):
-        forecast_from(lacking(FORECAST, place))
+        market_prices_from(lacking(FORECAST, place))
 
 
 @pytest.mark.parametrize("place", MARKS)
 def test_a_document_without_the_fields_of_prices_is_foreign(place: Place) -> None:
     with pytest.raises(ValueError, match="no price document"):
-        forecast_from(lacking(FORECAST, place))
+        market_prices_from(lacking(FORECAST, place))
 
 
 @pytest.mark.parametrize("band", [(50, 40, 60), (40, 60, 50), (60, 50, 40)])
 def test_percentiles_out_of_order_are_refused(band: tuple[int, int, int]) -> None:
     hour = dict(zip(("p10", "p50", "p90"), band, strict=True))
     with pytest.raises(MalformedDocument, match=r"p10 <= p50 <= p90.*forecast"):
-        forecast_from(altered(FORECAST, ("forecast", 0), FORECAST["forecast"][0] | hour))
+        market_prices_from(altered(FORECAST, ("forecast", 0), FORECAST["forecast"][0] | hour))
 
 
 @pytest.mark.parametrize("field", ["madeAt", "lastRefresh", "backtest"])
 def test_fields_that_may_be_null_become_none(field: str) -> None:
-    read = forecast_from(altered(FORECAST, (field,), None))
+    read = market_prices_from(altered(FORECAST, (field,), None))
     assert {"madeAt": read.made_at, "lastRefresh": read.last_refresh, "backtest": read.backtest}[field] is None
 
 
 def test_integers_are_prices_too() -> None:
-    read = forecast_from(altered(FORECAST, ("dayAhead", 0, "eurMwh"), 84))
+    read = market_prices_from(altered(FORECAST, ("dayAhead", 0, "eurMwh"), 84))
     assert read.settled[HOUR] == 84.0
     assert isinstance(read.settled[HOUR], float)
 
 
 def test_further_fields_are_allowed() -> None:
     more = altered(altered(FORECAST, ("news",), {"a": 1}), ("dayAhead", 0, "source"), "elering")
-    assert forecast_from(more) == forecast_from(FORECAST)
+    assert market_prices_from(more) == market_prices_from(FORECAST)
 
 
 def test_the_answer_of_a_server_without_data_is_empty() -> None:
     empty = {**FORECAST, "dayAhead": [], "forecast": [], "madeAt": None, "lastRefresh": None, "backtest": None}
-    read = forecast_from(empty)
+    read = market_prices_from(empty)
     assert (read.settled, read.forecast, read.covers(NOW)) == ({}, {}, False)
 
 
-def _document_of(known: ForecastAnswer) -> dict[str, Any]:
+def _document_of(known: MarketPrices) -> dict[str, Any]:
     return {
         **FORECAST,
         "now": known.now,
@@ -142,31 +142,31 @@ def _document_of(known: ForecastAnswer) -> dict[str, Any]:
 @given(json_values)
 def test_any_other_document_is_foreign_or_malformed_and_nothing_else(document: object) -> None:
     with pytest.raises(ValueError):
-        forecast_from(document)
+        market_prices_from(document)
     for read in (about_from, series_prices_from):
         with pytest.raises(MalformedDocument):
             read(document)
 
 
 @given(answers(), st.data())
-def test_a_document_with_anything_anywhere_is_read_or_refused(known: ForecastAnswer, data: st.DataObject) -> None:
+def test_a_document_with_anything_anywhere_is_read_or_refused(known: MarketPrices, data: st.DataObject) -> None:
     document = _document_of(known)
     field = data.draw(st.sampled_from(sorted(document)))
     document[field] = data.draw(json_values)
     try:
-        assert isinstance(forecast_from(document), ForecastAnswer)
+        assert isinstance(market_prices_from(document), MarketPrices)
     except MalformedDocument as refusal:
         assert field in str(refusal)  # noqa: PT017  whether it is refused depends on what was drawn
 
 
 @given(answers())
-def test_an_answer_has_exactly_the_sent_values(known: ForecastAnswer) -> None:
+def test_an_answer_has_exactly_the_sent_values(known: MarketPrices) -> None:
     document = _document_of(known)
-    assert asdict(forecast_from(json.loads(json.dumps(document)))) == asdict(known)
+    assert asdict(market_prices_from(json.loads(json.dumps(document)))) == asdict(known)
 
 
 @given(answers(), answers())
-def test_answers_that_differ_only_in_their_time_are_equal(one: ForecastAnswer, other: ForecastAnswer) -> None:
+def test_answers_that_differ_only_in_their_time_are_equal(one: MarketPrices, other: MarketPrices) -> None:
     assert replace(one, now=other.now) == one
     assert (one == other) is (asdict(replace(one, now=0)) == asdict(replace(other, now=0)))
 
@@ -214,13 +214,13 @@ def test_a_description_that_is_not_ours_is_refused_by_the_name_of_its_field(fiel
 
 @pytest.mark.parametrize("zone", [*Zone])
 def test_prices_of_each_of_the_four_zones_are_read(zone: Zone) -> None:
-    assert forecast_from({**FORECAST, "zone": zone.value}).zone is zone
+    assert market_prices_from({**FORECAST, "zone": zone.value}).zone is zone
 
 
 @pytest.mark.parametrize("zone", ["SE3", "ee", "Estonia"])
 def test_prices_of_any_other_zone_are_refused_by_its_name(zone: str) -> None:
     with pytest.raises(UnknownZoneDocument, match=zone):
-        forecast_from({**FORECAST, "zone": zone})
+        market_prices_from({**FORECAST, "zone": zone})
 
 
 @pytest.mark.parametrize("root", ["http://localhost:8080", "https://prices.example/tunnihind"])

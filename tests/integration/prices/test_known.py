@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from custom_components.tunnihind.household.prices_now import timeline_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S
-from custom_components.tunnihind.server.answers import Band, ForecastAnswer
+from custom_components.tunnihind.server.answers import Band, MarketPrices
 from custom_components.tunnihind.server.known import (
     KEPT_PRICES_S,
     MAX_SETTLED_AHEAD_S,
@@ -25,15 +25,15 @@ AHEAD_S = st.sampled_from([0, 0, 60, -3 * HOUR_S, 10 * DAY_S, -10 * DAY_S])
 HISTORY = st.dictionaries(st.integers(-60, 60).map(lambda hours: NOW + hours * HOUR_S), eur_mwh, max_size=8)
 
 
-def answer(**fields: object) -> ForecastAnswer:
-    nothing = ForecastAnswer(
+def answer(**fields: object) -> MarketPrices:
+    nothing = MarketPrices(
         now=NOW, made_at=None, last_refresh=None, backtest=None, settled={}, forecast={}, step_s=HOUR_S
     )
     return replace(nothing, **fields)  # type: ignore[arg-type]
 
 
 @given(answers(), answers(), AHEAD_S)
-def test_the_newest_answer_replaces_known_prices(older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int) -> None:
+def test_the_newest_answer_replaces_known_prices(older: MarketPrices, newer: MarketPrices, ahead_s: int) -> None:
     now = newer.now - ahead_s
     known = merged_answers(older, newer, now)
     assert known.settled.items() >= {item for item in newer.settled.items() if item[0] >= now - KEPT_PRICES_S}
@@ -43,7 +43,7 @@ def test_the_newest_answer_replaces_known_prices(older: ForecastAnswer, newer: F
 
 @given(answers(), answers(), HISTORY, AHEAD_S)
 def test_settled_prices_stay_for_two_days_of_the_households_clock(
-    older: ForecastAnswer, newer: ForecastAnswer, history: dict[int, float], ahead_s: int
+    older: MarketPrices, newer: MarketPrices, history: dict[int, float], ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
     known = with_settled_prices(merged_answers(older, newer, now), history, now)
@@ -54,7 +54,7 @@ def test_settled_prices_stay_for_two_days_of_the_households_clock(
 
 @given(answers(), answers(), AHEAD_S)
 def test_older_forecasts_stay_only_for_hours_that_have_begun(
-    older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int
+    older: MarketPrices, newer: MarketPrices, ahead_s: int
 ) -> None:
     now = newer.now - ahead_s
     left = merged_answers(older, newer, now).forecast.keys() - newer.forecast.keys()
@@ -63,13 +63,13 @@ def test_older_forecasts_stay_only_for_hours_that_have_begun(
 
 
 @given(answers())
-def test_an_answer_that_comes_again_changes_nothing(newer: ForecastAnswer) -> None:
+def test_an_answer_that_comes_again_changes_nothing(newer: MarketPrices) -> None:
     once = merged_answers(None, newer, newer.now)
     assert merged_answers(once, newer, newer.now) == once
 
 
 @given(answers(), HISTORY)
-def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: dict[int, float]) -> None:
+def test_hours_are_stored_in_the_order_of_time(newer: MarketPrices, history: dict[int, float]) -> None:
     settled = list(with_settled_prices(merged_answers(None, newer, NOW), history, NOW).settled)
     assert settled == sorted(settled)
 
@@ -102,14 +102,14 @@ def test_a_corrected_settled_price_replaces_the_known_one() -> None:
 
 
 @given(answers())
-def test_every_known_hour_is_in_the_timeline_once_and_settled_if_settled(known: ForecastAnswer) -> None:
+def test_every_known_hour_is_in_the_timeline_once_and_settled_if_settled(known: MarketPrices) -> None:
     hours = timeline_of(known, Tariff()).periods
     assert [hour.start for hour in hours] == sorted(known.settled.keys() | known.forecast.keys())
     assert {hour.start for hour in hours if hour.settled} == known.settled.keys()
 
 
 @given(answers())
-def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer) -> None:
+def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: MarketPrices) -> None:
     tariff = Tariff()
     for hour in timeline_of(known, tariff).periods:
         assert hour.low <= hour.price <= hour.high
@@ -123,7 +123,7 @@ def test_all_percentiles_bear_the_tariff_and_stay_in_order(known: ForecastAnswer
 
 
 @given(answers(), st.integers(-HOUR_S, 70 * HOUR_S))
-def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: ForecastAnswer, place: int) -> None:
+def test_an_answer_covers_the_instants_of_its_hours_settled_or_not(known: MarketPrices, place: int) -> None:
     moment = known.now + place
     hours = timeline_of(known, Tariff())
     assert known.covers(moment) is (hours.period_at(moment) is not None)

@@ -13,7 +13,7 @@ from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Level
-from custom_components.tunnihind.server.answers import Band, ForecastAnswer
+from custom_components.tunnihind.server.answers import Band, MarketPrices
 from custom_components.tunnihind.server.known import merged_answers
 from tests.support.markets.price_strategies import answers
 
@@ -25,17 +25,17 @@ DAYS = [
 ]
 
 
-def answer(day: Day, step_s: int) -> ForecastAnswer:
+def answer(day: Day, step_s: int) -> MarketPrices:
     """Return a day whose price rises by 1 EUR/MWh with every hour, and by 0.1 with every quarter in it."""
     settled = {
         start: (start - day.start) // HOUR_S + (start - day.start) % HOUR_S // QUARTER_S / 10
         for start in range(day.start, day.end, step_s)
     }
     forecast = {start: Band(1.0, 2.0, 3.0) for start in range(day.end, day.end + 6 * HOUR_S, step_s)}
-    return ForecastAnswer(day.start, None, None, None, settled, forecast, step_s)
+    return MarketPrices(day.start, None, None, None, settled, forecast, step_s)
 
 
-def seen_at(now: int, known: ForecastAnswer) -> PricesNow:
+def seen_at(now: int, known: MarketPrices) -> PricesNow:
     line = timeline_of(known, TARIFF)
     return PricesNow(now, known, line, line, cheap_hours=6, outcomes={})
 
@@ -106,7 +106,7 @@ def test_quarters_known_from_before_count_as_hours_where_only_hours_come() -> No
 def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_rounds() -> None:
     quarters = {0: 84.37, 900: 84.38, 1800: 84.37, 2700: 84.38, 3600: 1.0}
     forecast = {4500 + place * 900: Band(place, 10 + place, 20 + place) for place in range(6)}
-    hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).with_hourly_prices()
+    hours = MarketPrices(0, None, None, None, quarters, forecast, QUARTER_S).with_hourly_prices()
     assert hours.step_s == HOUR_S
     assert hours.settled == {0: 84.38}
     # In the second hour, one quarter is settled. In the third hour, the last quarter is not known.
@@ -114,7 +114,7 @@ def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_roun
 
 
 @given(answers(step_s=QUARTER_S))
-def test_an_hour_is_known_if_all_four_quarters_are(quarters: ForecastAnswer) -> None:
+def test_an_hour_is_known_if_all_four_quarters_are(quarters: MarketPrices) -> None:
     hours = quarters.with_hourly_prices()
     for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
         instants = range(hour, hour + HOUR_S, QUARTER_S)

@@ -14,8 +14,8 @@ from custom_components.tunnihind.prices.rates import Package
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.timeline import Period, level
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
-from custom_components.tunnihind.server.answers import Band, ForecastAnswer
-from custom_components.tunnihind.server.polling import Problem, ServerContact
+from custom_components.tunnihind.server.answers import Band, MarketPrices
+from custom_components.tunnihind.server.polling import Problem, ServerStatus
 from tests.support.household.home import instant
 from tests.support.shared_rules import (
     AVERAGE_BAND,
@@ -37,10 +37,10 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
     hour = now - now % HOUR_S
     settled = dict.fromkeys(range(hour - 24 * HOUR_S, settled_until, HOUR_S), 50.0)
     forecast = {start: Band(40.0, 50.0, 60.0) for start in range(hour + HOUR_S, hour + 48 * HOUR_S, HOUR_S)}
-    answer = ForecastAnswer(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
+    answer = MarketPrices(now, now - forecast_age_s, now, None, settled, forecast, HOUR_S)
     line = timeline_of(answer, Tariff())
     view = PricesNow(now, answer, line, line, cheap_hours=6, outcomes={})
-    contact = ServerContact(
+    server_status = ServerStatus(
         answered_at=now,
         answer_made_at=now,
         clock_ahead_s=0,
@@ -48,7 +48,7 @@ def problems_at(now: int, *, settled_until: int, forecast_age_s: int = 0) -> lis
         are_quarters_missing=False,
         wrong_server=None,
     )
-    return problems(view, contact)
+    return problems(view, server_status)
 
 
 @pytest.mark.parametrize(("prices", "expected"), LEVELS.values(), ids=LEVELS)
@@ -62,7 +62,7 @@ def test_the_hours_of_a_day_are_sorted_into_fifths(prices: list[float], expected
 
 def test_the_card_gets_the_places_of_the_same_colours() -> None:
     settled = {MORNING + place * HOUR_S: price for place, price in enumerate(TINTS)}
-    answer = ForecastAnswer(MORNING, MORNING, MORNING, None, settled, {}, HOUR_S)
+    answer = MarketPrices(MORNING, MORNING, MORNING, None, settled, {}, HOUR_S)
     line = timeline_of(answer, tariff := Tariff(chosen_vat_rate=0))
     view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, price_scale=tuple(SCALE))
     columns = household_columns(view, tariff, MORNING, max(settled) + HOUR_S)

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period
-from custom_components.tunnihind.server.answers import Band, ForecastAnswer
+from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.support.household.home import DAY_S, instant
 
 BEGINNING = instant("2024-01-01T00:00:00+02:00")
@@ -22,13 +22,13 @@ def bands(draw: st.DrawFn) -> Band:
 
 
 @st.composite
-def answers(draw: st.DrawFn, *, since: int = HOURS.start, step_s: int = HOUR_S) -> ForecastAnswer:
+def answers(draw: st.DrawFn, *, since: int = HOURS.start, step_s: int = HOUR_S) -> MarketPrices:
     """Draw a server's answer at some instant within three days of `since`, with any hours around that instant."""
     now = draw(st.integers(since, since + 3 * DAY_S))
     first = now - now % step_s
     around = st.integers(-60, 40).map(lambda place: first + place * step_s)
     ahead = st.integers(1, 72).map(lambda place: first + place * step_s)
-    return ForecastAnswer(
+    return MarketPrices(
         now=now,
         made_at=draw(st.none() | st.just(now - 600)),
         last_refresh=draw(st.none() | st.just(now - 300)),
