@@ -35,9 +35,9 @@ from .forms.options_flow import BILLING_QUESTION, TunnihindOptionsFlow
 from .forms.plan_flow import PlanFlow, first_plan
 from .forms.reader import language_of_reader
 from .forms.tariff_form import PACKAGE, PACKAGE_CHOICE
-from .forms.tariff_step import CurrentPeriod, TariffFlow
+from .forms.tariff_step import BillingPeriodNow, TariffFlow
 from .prices.billing import BILLED_BY, Resolution, billing_from
-from .prices.rates import Package, price_lists_of
+from .prices.rates import Package, rate_table_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
 from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
 from .server.clock import home_now
@@ -63,7 +63,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
-        self._text_values = {"example": _EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
+        self._text_placeholders = {"example": _EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
         self._answers: dict[str, Any] = {}
         self._package: Package | None = None
 
@@ -84,7 +84,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the address of a server, ask the `_bill_questions`, and check that the server answers."""
-        server = await self._server_at(user_input)
+        server = await self._server_from_input(user_input)
         if server is None:
             schema = _ADDRESS_QUESTION.extend(self._bill_questions(self._zones_by_likelihood(Zone)).schema)
             return self._address_form("user", schema, user_input or {CONF_URL: _LOCAL_URL})
@@ -108,12 +108,12 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
                 found = await fetch_server(self.hass, server.addresses[zone])
             except TunnihindError as error:
                 self._errors[CONF_ZONE] = error.key
-                self._text_values |= error.translation_placeholders or {}
+                self._text_placeholders |= error.translation_placeholders or {}
             else:
                 if found.zone is zone:
                     self._server = found
                     return await self._add_found_server()
-                self._refuse_zone(CONF_ZONE, found, zone, language)
+                self._set_zone_error(CONF_ZONE, found, zone, language)
         listed = [SelectOptionDict(value=zone.lower(), label=zone.country_name(language)) for zone in offered]
         zones = SelectSelector(SelectSelectorConfig(options=listed, mode=SelectSelectorMode.LIST))
         likely = self._zones_by_likelihood(offered)[0].lower()
@@ -121,13 +121,13 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             step_id="zone",
             data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
             errors=self._errors,
-            description_placeholders={**self._text_values, "server": url_without_password(server.url)},
+            description_placeholders={**self._text_placeholders, "server": url_without_password(server.url)},
         )
 
-    def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
+    def _set_zone_error(self, field: str, server: Server, wanted: Zone, language: str) -> None:
         """Set the form's error: the server doesn't have the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
-        self._text_values |= {
+        self._text_placeholders |= {
             "url": url_without_password(server.url),
             "zone": wanted.country_name(language),
             "reason": server.zone.country_name(language),
@@ -154,7 +154,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._server = await server_with_quarters(self.hass, self._server)
-            return await self._open_form("tariff", None, needs_date=None, package=self._package)
+            return await self._start_form("tariff", None, needs_date=None, package=self._package)
         answers, form = self._read_form("tariff", user_input)
         self._answers |= answers
         return form or self._create_entry()
@@ -162,21 +162,23 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for a new address, and check that a server with the entry's zone answers there."""
         entry = self._get_reconfigure_entry()
-        server = await self._server_at(user_input)
+        server = await self._server_from_input(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
             self._errors[CONF_URL] = (ServerIsRehearsal if server.is_rehearsal else ServerIsNotRehearsal).key
         elif server is not None and server.zone is not zone_of(entry.data):
-            self._refuse_zone(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
+            self._set_zone_error(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
         if server is None or self._errors:
             return self._address_form("reconfigure", _ADDRESS_QUESTION, user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
             return self.async_abort(reason="already_configured")
-        if any(other is not entry and other.data[CONF_URL] == server.url for other in self._entries_like(server)):
+        if any(
+            other is not entry and other.data[CONF_URL] == server.url for other in self._entries_of_same_kind(server)
+        ):
             return self.async_abort(reason="already_configured")
         self._server = server
         if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
-            return self._store_address()
+            return self._store_server()
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -185,8 +187,8 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         A server that was installed again counts as another server, because it has a new id.
         """
         if user_input is not None:
-            return self._store_address()
-        return self.async_show_form(step_id="replace", description_placeholders={"url": self._text_values["url"]})
+            return self._store_server()
+        return self.async_show_form(step_id="replace", description_placeholders={"url": self._text_placeholders["url"]})
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
@@ -249,15 +251,16 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     def _zones_to_add(self, server: Server) -> list[Zone]:
         """Return the zones of the server that can be added.
 
-        A zone can be added if no entry has the zone's id, and no entry in `_entries_like` has the zone's address.
+        A zone can be added if no entry has the zone's id, and no entry in `_entries_of_same_kind` has the zone's
+        address.
         """
         ids = {entry.unique_id for entry in self._async_current_entries(include_ignore=False)}
-        urls = {entry.data[CONF_URL] for entry in self._entries_like(server)}
+        urls = {entry.data[CONF_URL] for entry in self._entries_of_same_kind(server)}
         return [
             zone for zone, url in server.addresses.items() if server.unique_id_of(zone) not in ids and url not in urls
         ]
 
-    def _entries_like(self, server: Server) -> list[ConfigEntry]:
+    def _entries_of_same_kind(self, server: Server) -> list[ConfigEntry]:
         """Return all rehearsals if `server` is a rehearsal, else all other entries.
 
         Another server may later run at the address of a rehearsal, so an entry of each kind may have this address.
@@ -271,7 +274,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     def _bill_questions(self, zones: Sequence[Zone]) -> vol.Schema:
         """Return the questions about the bill, and about the network package if the first of `zones` has packages."""
-        has_packages = bool(price_lists_of(zones[0]).packages)
+        has_packages = bool(rate_table_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
     async def _ask_to_add(
@@ -297,7 +300,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if answers.get(PACKAGE):
             self._package = Package(answers[PACKAGE])
 
-    async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
+    async def _server_from_input(self, user_input: dict[str, Any] | None) -> Server | None:
         """Return the server at the entered address, or None if no address was entered or no server was found.
 
         If no server was found, keep the error for the form.
@@ -305,16 +308,16 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         self._errors = {}
         if user_input is None:
             return None
-        self._text_values["url"] = user_input[CONF_URL]
+        self._text_placeholders["url"] = user_input[CONF_URL]
         try:
             url = server_url(user_input[CONF_URL])
-            self._text_values["url"] = url_without_password(url)
+            self._text_placeholders["url"] = url_without_password(url)
             return await fetch_server(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
         except TunnihindError as error:
             self._errors[CONF_URL] = error.key
-            self._text_values["reason"] = (error.translation_placeholders or {})["reason"]
+            self._text_placeholders["reason"] = (error.translation_placeholders or {})["reason"]
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
@@ -336,11 +339,11 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, suggested),
             errors=self._errors,
-            description_placeholders=self._text_values,
+            description_placeholders=self._text_placeholders,
         )
 
     async def _ask_fees_or_create(self) -> ConfigFlowResult:
-        has_packages = bool(price_lists_of(self._server.zone).packages)
+        has_packages = bool(rate_table_of(self._server.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create_entry()
 
     @property
@@ -349,11 +352,11 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return self._answers
 
     @override
-    def _current_period(self) -> CurrentPeriod:
+    def _billing_period_now(self) -> BillingPeriodNow:
         now = self._server.answer.now if self._server.is_rehearsal else home_now()
         chosen = self._server.about.chosen_vat_rate if self._server.about else None
         billed_by = billing_from(self._answers).billed_by
-        return CurrentPeriod.of(self._server.answer, now, billed_by, self._server.zone, chosen)
+        return BillingPeriodNow.of(self._server.answer, now, billed_by, self._server.zone, chosen)
 
     def _create_entry(self) -> ConfigFlowResult:
         language = self.hass.config.language
@@ -367,7 +370,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             subentries=[first_plan(language, self._server.zone)],
         )
 
-    def _store_address(self) -> ConfigFlowResult:
+    def _store_server(self) -> ConfigFlowResult:
         """Store the server and its address in the entry. A loaded entry reloads itself if one of them changes."""
         entry, server = self._get_reconfigure_entry(), self._server
         if entry.state is ConfigEntryState.LOADED:

@@ -10,7 +10,7 @@ from homeassistant.helpers.translation import async_get_cached_translations
 
 from .const import DOMAIN, OLDEST_SERVER
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .forms.tariff_step import PART_NAMES
+from .forms.tariff_step import PART_NAME_KEY_PREFIX
 from .household.problems import UNREACHABLE_FOR_LONG_S, problems
 from .prices.days import tallinn_time
 from .prices.rates import Part
@@ -85,7 +85,7 @@ def _is_too_old(version: str) -> bool:
 def _show_notice(hass: HomeAssistant, entry: TunnihindConfigEntry, key: str) -> None:
     about = entry.runtime_data.about
     names = async_get_cached_translations(hass, hass.config.language, "selector", DOMAIN)
-    parts = (names.get(f"{PART_NAMES}.{part}", part) for part in _outdated_parts(entry.runtime_data))
+    parts = (names.get(f"{PART_NAME_KEY_PREFIX}.{part}", part) for part in _outdated_parts(entry.runtime_data))
     ir.async_create_issue(
         hass,
         DOMAIN,

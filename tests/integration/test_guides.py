@@ -126,7 +126,7 @@ def test_the_rates_that_are_filled_in_are_those_of_the_code(language: str) -> No
         rates = [astuple(entry.rate) for entry in lists]
         filled_in[said["selector"]["package"]["options"][package]] = [_figure(one) for one in rates]
     for part, entries in FEE_RATES.items():
-        figures = [(entry.rate, entry.disputed) for entry in entries]
+        figures = [(entry.rate, entry.rate_of_other_source) for entry in entries]
         filled_in[labels_of[part]] = [_figure(one) for one in figures]
     [table] = documents.tables(documents.section("Rates that are filled in", language))
     figure = r"\b\d+\.\d+\b" if language == "en" else r"\b\d+,\d+\b"

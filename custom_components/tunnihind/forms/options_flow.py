@@ -22,7 +22,7 @@ from ..prices.zones import zone_of
 from ..server.clock import home_now
 from .fields import choice_field, count_field, price_field
 from .tariff_form import ROWS, VALID_FROM, Row, ordered_rows, row_name, row_named, rows_without
-from .tariff_step import CurrentPeriod, TariffFlow
+from .tariff_step import BillingPeriodNow, TariffFlow
 
 ROW: Final = "row"
 SELLS: Final = "sells"
@@ -119,7 +119,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the chosen row of fees, or add the first row. Also change the settings that apply to all rows."""
         if user_input is None:
-            return await self._open_form("edit_row", row_named(self._rows, self._chosen_row), needs_date=False)
+            return await self._start_form("edit_row", row_named(self._rows, self._chosen_row), needs_date=False)
         others = rows_without(self._rows, self._chosen_row) if self._chosen_row else self._rows
         changes, form = self._read_form("edit_row", user_input, others)
         return form or self._save_options(changes)
@@ -128,7 +128,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         """Add a row of fees that apply from a date on. At first, the form shows the fees of the newest row, if any."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
-            return await self._open_form("add_row", newest, needs_date=True, with_shared_settings=not self._rows)
+            return await self._start_form("add_row", newest, needs_date=True, with_shared_settings=not self._rows)
         changes, form = self._read_form("add_row", user_input, self._rows)
         return form or self._save_options(changes)
 
@@ -177,13 +177,13 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         return ordered_rows(self._options.get(ROWS, []))
 
     @override
-    def _current_period(self) -> CurrentPeriod:
+    def _billing_period_now(self) -> BillingPeriodNow:
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
-            return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
+            return BillingPeriodNow.of(None, home_now(), billed_by, zone_of(entry.data))
         coordinator: TunnihindCoordinator = entry.runtime_data
         tariff = coordinator.tariff
-        return CurrentPeriod.of(
+        return BillingPeriodNow.of(
             coordinator.data, coordinator.clock.now(), billed_by, tariff.zone, tariff.chosen_vat_rate
         )
 

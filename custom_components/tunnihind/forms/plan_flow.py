@@ -27,11 +27,11 @@ from .plan_form import (
     KIND,
     KIND_FORM,
     METER,
+    METER_SECTION,
     NEW_PLAN_VALUES,
-    SAVED,
     PlanForm,
     form_errors,
-    form_of,
+    form_for_plan,
     plan_form_schema,
     plan_from_input,
     sections_to_unfold,
@@ -42,7 +42,7 @@ from .reader import language_of_reader
 _HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _LABEL_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
-_NONE: Final = "–"
+_EMPTY_VALUE_TEXT: Final = "–"
 # The first plan's names by language, and its name in all other languages.
 _FIRST_PLAN_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_PLAN_NAME: Final = "Cheapest 3 hours"
@@ -79,7 +79,7 @@ def _value_text(field: str, value: Any, unit: Unit, language: str, words: dict[s
         "power": lambda: f"{figure_in_language(f'{value:g}', language)} kW",
         "horizon": lambda: words[f"component.{DOMAIN}.selector.horizon.options.{value}"],
     }
-    return _NONE if value is None else written.get(field, lambda: f"{value}")()
+    return _EMPTY_VALUE_TEXT if value is None else written.get(field, lambda: f"{value}")()
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
@@ -87,7 +87,7 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
     name = _FIRST_PLAN_NAMES.get(language, _FIRST_PLAN_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
-        title=f"{name}, {zone.country_name(language)}" if zone.suffix else name,
+        title=f"{name}, {zone.country_name(language)}" if zone.id_suffix else name,
         data=FIRST_PLAN_VALUES,
         unique_id=None,
     )
@@ -103,7 +103,7 @@ class PlanFlow(ConfigSubentryFlow):
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
         self._new_form = PlanForm(user_input[KIND])
-        return await self.async_step_plan(self._checked_plan(user_input) if CONF_NAME in user_input else None)
+        return await self.async_step_plan(self._plan_from_program(user_input) if CONF_NAME in user_input else None)
 
     async def async_step_plan(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Ask for the settings of a new plan, and add the plan."""
@@ -120,7 +120,7 @@ class PlanFlow(ConfigSubentryFlow):
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
         """Change a plan."""
         subentry = self._get_reconfigure_subentry()
-        form = form_of(subentry.data)
+        form = form_for_plan(subentry.data)
         hint = {"changes": await _changes_hint(self.hass, self._plan_with_changes(), self._unit)}
         if user_input is None:
             values = shown_values(subentry.title, subentry.data, self._unit)
@@ -147,7 +147,7 @@ class PlanFlow(ConfigSubentryFlow):
             coordinator.async_replace_plans({self._reconfigure_subentry_id: plan.without_changes()})
             await coordinator.async_save()
 
-    def _checked_plan(self, user_input: dict[str, Any]) -> dict[str, Any]:
+    def _plan_from_program(self, user_input: dict[str, Any]) -> dict[str, Any]:
         """Return the plan that a program sent to the first form. Raises InvalidData if a field is missing or wrong."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new_form)(user_input)
@@ -181,18 +181,19 @@ class PlanFlow(ConfigSubentryFlow):
         )
 
 
-def _meter_errors(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
+def _meter_errors(
+    hass: HomeAssistant, user_input: Mapping[str, Any], present_meter: str | None = None
+) -> dict[str, str]:
     """Return an error if the chosen meter doesn't exist, or has no statistics of energy or power.
 
-    `kept` is the plan's present meter. The plan may keep a meter that no longer exists, so that people can change other
-    fields.
+    The plan may keep `present_meter` even if this meter no longer exists, so that people can change other fields.
     """
-    meter: str | None = user_input.get(SAVED, {}).get(METER)
+    meter: str | None = user_input.get(METER_SECTION, {}).get(METER)
     if meter is None:
         return {}
     state = hass.states.get(meter)
-    is_fit = _has_statistics(state.attributes) if state else meter == kept
-    return {} if is_fit else {SAVED: "no_meter"}
+    is_fit = _has_statistics(state.attributes) if state else meter == present_meter
+    return {} if is_fit else {METER_SECTION: "no_meter"}
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:

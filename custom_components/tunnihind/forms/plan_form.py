@@ -44,30 +44,30 @@ KIND: Final = "kind"
 DURATION: Final = "duration"
 ENERGY: Final = "energy"
 POWER: Final = "power"
-PIECES: Final = "pieces"
+PIECES_SECTION: Final = "pieces"
 SPLIT: Final = "split"
 MIN_PIECE: Final = "min_piece"
 MAX_STARTS: Final = "max_starts"
-WHEN: Final = "when"
+TIMES_SECTION: Final = "when"
 EARLIEST: Final = "earliest"
 DEADLINE: Final = "deadline"
 CHOSEN_DAYS: Final = "weekdays"
 DAYS: Final = "days"
-PRICES: Final = "prices"
+PRICES_SECTION: Final = "prices"
 HORIZON: Final = "horizon"
 PRICE_CAP: Final = "price_cap"
-NEARLY: Final = "nearly"
+TOLERANCE_SECTION: Final = "nearly"
 TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
-SAVED: Final = "saved"
+METER_SECTION: Final = "saved"
 METER: Final = "meter"
 # The fields in each section of the form. Fields that belong to no section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
-    WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
-    PRICES: (HORIZON, PRICE_CAP),
-    NEARLY: (TOLERANCE, PREFER),
-    SAVED: (METER,),
+    PIECES_SECTION: (SPLIT, MIN_PIECE, MAX_STARTS),
+    TIMES_SECTION: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
+    PRICES_SECTION: (HORIZON, PRICE_CAP),
+    TOLERANCE_SECTION: (TOLERANCE, PREFER),
+    METER_SECTION: (METER,),
 }
 
 ONE_PIECE: Final = "one_piece"
@@ -102,7 +102,7 @@ class PlanForm(StrEnum):
 _BY_ENERGY: Final = "_by_energy"
 
 
-def form_of(plan: Mapping[str, Any]) -> PlanForm:
+def form_for_plan(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form in which people change the given plan."""
     return PlanForm(plan.get(KIND, PlanKind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
 
@@ -148,7 +148,7 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
     """Return the schema of a plan's form with prices in `unit`.
 
     The sections in `unfolded` are open at first. If the plan looks for all hours below or above a price, the section
-    `PRICES` is open too.
+    `PRICES_SECTION` is open too.
     """
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
@@ -166,9 +166,9 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
     prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
     if form.kind.is_by_limit:
         prices[vol.Required(PRICE_CAP)] = limit
-        fields[vol.Required(PRICES)] = foldable_section(prices, unfolded=True)
-        fields[vol.Required(WHEN)] = foldable_section(when, unfolded=WHEN in unfolded)
-        fields[vol.Required(PIECES)] = foldable_section(pieces, unfolded=PIECES in unfolded)
+        fields[vol.Required(PRICES_SECTION)] = foldable_section(prices, unfolded=True)
+        fields[vol.Required(TIMES_SECTION)] = foldable_section(when, unfolded=TIMES_SECTION in unfolded)
+        fields[vol.Required(PIECES_SECTION)] = foldable_section(pieces, unfolded=PIECES_SECTION in unfolded)
     else:
         if form.is_by_energy:
             fields[vol.Required(ENERGY)] = number_field(0, MAX_ENERGY_KWH, "kWh")
@@ -186,12 +186,14 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
             vol.Optional(TOLERANCE): price_field(unit, 0, MAX_TOLERANCE_CENTS),
             vol.Optional(PREFER): choice_field(Preference, PREFER),
         }
-        fields[vol.Required(PIECES)] = foldable_section(pieces, unfolded=PIECES in unfolded)
-        fields[vol.Required(WHEN)] = foldable_section(when, unfolded=WHEN in unfolded)
-        fields[vol.Required(PRICES)] = foldable_section(prices, unfolded=PRICES in unfolded)
-        fields[vol.Optional(NEARLY)] = foldable_section(nearly, unfolded=NEARLY in unfolded)
+        fields[vol.Required(PIECES_SECTION)] = foldable_section(pieces, unfolded=PIECES_SECTION in unfolded)
+        fields[vol.Required(TIMES_SECTION)] = foldable_section(when, unfolded=TIMES_SECTION in unfolded)
+        fields[vol.Required(PRICES_SECTION)] = foldable_section(prices, unfolded=PRICES_SECTION in unfolded)
+        fields[vol.Optional(TOLERANCE_SECTION)] = foldable_section(nearly, unfolded=TOLERANCE_SECTION in unfolded)
     if not form.kind.looks_for_high_prices:
-        fields[vol.Optional(SAVED)] = foldable_section({vol.Optional(METER): _METER_FIELD}, unfolded=SAVED in unfolded)
+        fields[vol.Optional(METER_SECTION)] = foldable_section(
+            {vol.Optional(METER): _METER_FIELD}, unfolded=METER_SECTION in unfolded
+        )
     return vol.Schema(fields)
 
 
@@ -203,7 +205,7 @@ def sections_to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: P
 
 def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return the values that the form shows for a plan. Prices are in `unit`."""
-    form = form_of(plan)
+    form = form_for_plan(plan)
     preferred = {} if form.kind.is_by_limit else {PREFER: Preference.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
     shown |= {key: _duration_value(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
@@ -250,8 +252,8 @@ def form_errors(
     found = {
         CONF_NAME: _name_error(user_input[CONF_NAME], others),
         DURATION: _duration_error(plan) if DURATION in plan else None,
-        PIECES: _piece_error(plan) if MIN_PIECE in plan else None,
-        WHEN: None if plan[CHOSEN_DAYS] else "no_weekday",
+        PIECES_SECTION: _piece_error(plan) if MIN_PIECE in plan else None,
+        TIMES_SECTION: None if plan[CHOSEN_DAYS] else "no_weekday",
     }
     return {field: error for field, error in found.items() if error}
 

@@ -21,7 +21,7 @@ from homeassistant.helpers.selector import (
 )
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from ..prices.rates import DatedRate, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
+from ..prices.rates import DatedRate, NetworkRates, Package, Part, RateTable, nearest_rate, rate_table_of
 from ..prices.units import Unit, figure_in_language
 from ..prices.zones import Zone
 from .fields import NumberField, foldable_section, number_field, price_field
@@ -139,9 +139,9 @@ class RowForm:
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
-    def price_lists(self) -> PriceLists:
+    def rate_table(self) -> RateTable:
         """The rate table's figures for the form's zone."""
-        return price_lists_of(self.zone)
+        return rate_table_of(self.zone)
 
     @property
     def schema(self) -> vol.Schema:
@@ -149,7 +149,7 @@ class RowForm:
         fields: dict[vol.Marker, Any] = {}
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
-        if self.price_lists.packages:
+        if self.rate_table.packages:
             # The field is required, so that people can't clear it. It has a default, so that programs may omit it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, shared in self._shared_fields.items():
@@ -227,25 +227,28 @@ class RowForm:
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
     def _followed_figures(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
-        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._table_keys(Part(part))}
+        return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._fees_in_table(Part(part))}
 
-    def adapt_figures(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
-        """Adapt the figures from the form `before` to the package and the date of this form.
+    def adapt_figures(
+        self, earlier_form: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool
+    ) -> dict[str, Any]:
+        """Adapt the figures from the form `earlier_form` to the package and the date of this form.
 
-        If a part's figures equal the rate table's figures for `before` (with or without VAT), the table's figures for
-        this form replace them. If the household has chosen another package with rates in the table, these rates replace
-        all network fees. If the VAT rate is the default rate of `before`, the default rate of this form replaces it.
+        If a part's figures equal the rate table's figures for `earlier_form` (with or without VAT), the table's figures
+        for this form replace them. If the household has chosen another package with rates in the table, these rates
+        replace all network fees. If the VAT rate is the default rate of `earlier_form`, the default rate of this form
+        replaces it.
         """
-        if self == before:
+        if self == earlier_form:
             return {**figures}
-        tables = [before.table_figures(fees_include_vat=with_vat) for with_vat in (False, True)]
+        tables = [earlier_form.table_figures(fees_include_vat=with_vat) for with_vat in (False, True)]
         now = self.table_figures(fees_include_vat=fees_include_vat)
         carried = {**figures}
-        if figures.get(VAT_PERCENT) == before.vat_percent:
+        if figures.get(VAT_PERCENT) == earlier_form.vat_percent:
             carried[VAT_PERCENT] = self.vat_percent
         for part in Part:
-            keys = self._table_keys(part)
-            is_chosen = part is Part.NETWORK and self.package is not before.package
+            keys = self._fees_in_table(part)
+            is_chosen = part is Part.NETWORK and self.package is not earlier_form.package
             if is_chosen or any(
                 all(key in figures and figures[key] == then.get(key) for key in keys) for then in tables
             ):
@@ -282,7 +285,7 @@ class RowForm:
         If the table has no figure for this date, return False, even if the form shows the table's figure for another
         date.
         """
-        keys = self._table_keys(part)
+        keys = self._fees_in_table(part)
         if not keys or not self._dated_rate(part).applies_on(self.day):
             return False
         tables = [self.table_figures(fees_include_vat=with_vat) for with_vat in (False, True)]
@@ -290,18 +293,18 @@ class RowForm:
 
     def _dated_rate(self, part: Part) -> DatedRate[NetworkRates] | DatedRate[float]:
         if part is Part.NETWORK:
-            return nearest_rate(self.price_lists.packages[self.package], self.day)
-        return nearest_rate(self.price_lists.fees[part], self.day)
+            return nearest_rate(self.rate_table.packages[self.package], self.day)
+        return nearest_rate(self.rate_table.fees[part], self.day)
 
-    def _table_keys(self, part: Part) -> tuple[str, ...]:
+    def _fees_in_table(self, part: Part) -> tuple[str, ...]:
         """Return the names of the fees of `part` for which the rate table has figures."""
         if part is Part.NETWORK:
             return self._fee_names(NETWORK) if self.package is not Package.OWN else ()
-        return (part.value,) if part in self.price_lists.fees else ()
+        return (part.value,) if part in self.rate_table.fees else ()
 
     @property
     def _table_rates(self) -> dict[str, float]:
-        fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
+        fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.rate_table.fees.items()}
         if self.package is Package.OWN:
             return fees
         rates = self._network_rates
@@ -315,22 +318,22 @@ class RowForm:
 
     @property
     def _network_rates(self) -> NetworkRates:
-        return nearest_rate(self.price_lists.packages[self.package], self.day).rate
+        return nearest_rate(self.rate_table.packages[self.package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values of the placeholders in the form's texts, in the given language.
 
-        If the zone has no price lists, return only the default VAT rate.
+        If the rate table has no rates for the zone, return only the default VAT rate.
         """
         default_vat = {"default_vat": figure_in_language(f"{self.vat_percent:g}", language)}
-        if not self.price_lists.fees:
+        if not self.rate_table.fees:
             return default_vat
-        excise = self.price_lists.fees[Part.EXCISE][-1]
+        excise = self.rate_table.fees[Part.EXCISE][-1]
         return {
             **default_vat,
-            "as_of": f"{excise.as_of:%d.%m.%Y}",
+            "as_of": f"{excise.source_read_on:%d.%m.%Y}",
             "excise": figure_in_language(f"{self.unit.from_cents(excise.rate):g}", language),
             "excise_disputed": figure_in_language(
-                f"{self.unit.from_cents(excise.disputed or excise.rate):g}", language
+                f"{self.unit.from_cents(excise.rate_of_other_source or excise.rate):g}", language
             ),
         }

@@ -53,27 +53,26 @@ _KWH_PER_MWH: Final = 1_000
 MARKET: Final = "market"
 VAT: Final = "vat"
 # The translation keys for the names of a price's parts begin with this text.
-PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# The translation keys of sentences that depend on the zone begin with `_SENTENCES`, and the keys for the names of
-# periods begin with `_PERIOD_NAMES`.
-_SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
-_PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
+PART_NAME_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.part.options"
+# The translation keys of sentences that depend on the zone begin with `_SENTENCE_KEY_PREFIX`, and the keys for the
+# names of periods begin with `_PERIOD_NAME_KEY_PREFIX`.
+_SENTENCE_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
+_PERIOD_NAME_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
 _DECIMALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class CurrentPeriod:
+class BillingPeriodNow:
     """The current hour or quarter-hour.
 
-    `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
-    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction, or None if the legal rate
-    applies.
+    `start` is in UTC seconds. `market_eur_mwh` is the market price, or None if the price is unknown. `chosen_vat_rate`
+    is the VAT rate that the server's operator chose, as a fraction, or None if the legal rate applies.
     """
 
     start: int
     resolution: Resolution
-    market: float | None
+    market_eur_mwh: float | None
     zone: Zone
     chosen_vat_rate: float | None
 
@@ -109,9 +108,9 @@ class _OpenForm:
 
     form: RowForm
     shared_settings: Mapping[str, Any]
-    period: Callable[[], CurrentPeriod]
+    period: Callable[[], BillingPeriodNow]
 
-    def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
+    def charges(self, user_input: Mapping[str, Any], period: BillingPeriodNow) -> Charges:
         """Compute the charges in `period` from the figures typed so far."""
         figures = self.form.figures_from(_filled_fields(user_input))
         shared = {**self.shared_settings, **shared_settings_of(figures)}
@@ -141,15 +140,15 @@ def price_parts(charges: Charges, market: float | None) -> dict[str, float]:
 
 
 async def price_sentence(
-    hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str
+    hass: HomeAssistant, charges: Charges, period: BillingPeriodNow, unit: Unit, language: str
 ) -> str:
     """Return a text that shows the price of `period` as a sum of its parts."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
-        f"{names[f'{PART_NAMES}.{line}']} {unit.part_text(eur_kwh, language)}"
-        for line, eur_kwh in price_parts(charges, period.market).items()
+        f"{names[f'{PART_NAME_KEY_PREFIX}.{line}']} {unit.part_text(eur_kwh, language)}"
+        for line, eur_kwh in price_parts(charges, period.market_eur_mwh).items()
     )
-    return f"{names[f'{_PERIOD_NAMES}.{period.resolution}']}: {parts}"
+    return f"{names[f'{_PERIOD_NAME_KEY_PREFIX}.{period.resolution}']}: {parts}"
 
 
 @websocket_command(
@@ -175,7 +174,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
         return
     unit = shown.form.unit
     language = await language_of_reader(hass, connection.user.id)
-    price = None if period.market is None else charges.price(period.market)
+    price = None if period.market_eur_mwh is None else charges.price(period.market_eur_mwh)
     state = STATE_UNKNOWN if price is None else unit.price_text(price, language)
     name = await price_sentence(hass, charges, period, unit, language)
     connection.subscriptions[msg["id"]] = lambda: None
@@ -207,7 +206,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         """The options that the household has chosen so far."""
 
     @abstractmethod
-    def _current_period(self) -> CurrentPeriod:
+    def _billing_period_now(self) -> BillingPeriodNow:
         """Return the hour or quarter-hour whose price the preview shows."""
 
     @staticmethod
@@ -222,7 +221,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         """Forget the open form when the flow has ended."""
         self.hass.data.get(_OPEN_FORMS, {}).pop(self.flow_id, None)
 
-    async def _open_form(
+    async def _start_form(
         self,
         step_id: str,
         row: Row | None,
@@ -253,10 +252,10 @@ class TariffFlow(ConfigEntryBaseFlow):
         """
         figures = self._form.figures_from(user_input)
         shared = {**self._shared_settings, **shared_settings_of(figures)}
-        before, form = self._form, replace(self._form.with_package_of(figures), **self._day_arguments(figures))
+        earlier_form, form = self._form, replace(self._form.with_package_of(figures), **self._day_arguments(figures))
         self._form = form
-        carried = form.adapt_figures(before, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
-        if form.package is not before.package or carried != figures:
+        carried = form.adapt_figures(earlier_form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
+        if form.package is not earlier_form.package or carried != figures:
             return {}, self._show_form(step_id, form.shown_values({**shared, **carried}))
         if errors := {**_date_errors(figures, others), **_day_rate_errors(shared)}:
             return {}, self._show_form(step_id, user_input, errors)
@@ -265,7 +264,7 @@ class TariffFlow(ConfigEntryBaseFlow):
 
     def _day_arguments(self, row: Row) -> dict[str, Any]:
         """Return a row form's zone, day and default VAT rate. The day is the later of today and the row's first day."""
-        period = self._current_period()
+        period = self._billing_period_now()
         day = tallinn_time(period.start).date()
         if row.get(VALID_FROM):
             day = max(day, date.fromisoformat(row[VALID_FROM]))
@@ -280,7 +279,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        open_form = _OpenForm(self._form, self._shared_settings, self._current_period)
+        open_form = _OpenForm(self._form, self._shared_settings, self._billing_period_now)
         self.hass.data.setdefault(_OPEN_FORMS, {})[self.flow_id] = open_form
         return self.async_show_form(
             step_id=step_id,
@@ -295,13 +294,13 @@ class TariffFlow(ConfigEntryBaseFlow):
         figures = self._form.placeholders(self._language)
 
         def sentence_of(name: str) -> str:
-            return self._texts[f"{_SENTENCES}.{name}"].format(**figures)
+            return self._texts[f"{_SENTENCE_KEY_PREFIX}.{name}"].format(**figures)
 
-        has_price_lists = bool(self._form.price_lists.fees)
+        has_rates = bool(self._form.rate_table.fees)
         return {
             "default_vat": figures["default_vat"],
-            "figures": sentence_of("filled_in" if has_price_lists else "own"),
-            "dispute": f"{sentence_of('disputed')} " if has_price_lists else "",
+            "figures": sentence_of("filled_in" if has_rates else "own"),
+            "dispute": f"{sentence_of('disputed')} " if has_rates else "",
         }
 
 

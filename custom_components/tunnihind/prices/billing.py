@@ -88,9 +88,9 @@ class SellingContract:
         `eur_mwh` is the market price. The result has 4 decimals. Before the first deductions, nothing is deducted.
         """
         day = tallinn_time(start).date()
-        held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
-        kept = held[-1] if held else Deductions()
-        return selling_price(eur_mwh, margin=kept.margin, balancing=kept.balancing)
+        begun = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
+        applying = begun[-1] if begun else Deductions()
+        return selling_price(eur_mwh, margin=applying.margin, balancing=applying.balancing)
 
 
 def selling_contract_from(options: Mapping[str, Any]) -> SellingContract | None:

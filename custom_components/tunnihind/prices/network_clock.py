@@ -21,7 +21,7 @@ _SATURDAY: Final = 5
 DAY_RATE_STARTS: Final = time(7)
 DAY_RATE_ENDS: Final = time(22)
 _PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
-_MORNING_PEAK: Final = (time(9), time(12))
+_WORKDAY_MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
 
 
@@ -45,7 +45,7 @@ def network_rate_period(wall: datetime, *, has_peaks: bool) -> NetworkRatePeriod
     if has_peaks and wall.month in _PEAK_MONTHS:
         if is_within(wall.time(), *_EVENING_PEAK):
             return NetworkRatePeriod.REST_DAY_PEAK if is_rest_day else NetworkRatePeriod.PEAK
-        if not is_rest_day and is_within(wall.time(), *_MORNING_PEAK):
+        if not is_rest_day and is_within(wall.time(), *_WORKDAY_MORNING_PEAK):
             return NetworkRatePeriod.PEAK
     is_day = not is_rest_day and is_within(wall.time(), DAY_RATE_STARTS, DAY_RATE_ENDS)
     return NetworkRatePeriod.DAY if is_day else NetworkRatePeriod.NIGHT

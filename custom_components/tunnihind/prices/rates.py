@@ -16,6 +16,8 @@ from .zones import Zone
 
 # Most fees change once a year, so a rate whose source was last read more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
+# The attributes of `DatedRate` that have other names than the keys in `rates.json`.
+_ATTRIBUTES: Final = {"as_of": "source_read_on", "disputed": "rate_of_other_source"}
 
 
 class Part(StrEnum):
@@ -58,37 +60,41 @@ class DatedRate[Rate]:
     """A rate in the table `rates.json`.
 
     The rate applies from `since` to `until`, both days included. If the last day of the rate is unknown, `until` is
-    None. `as_of` is the day on which somebody last read the source. If another source states a different rate,
-    `disputed` is that rate in c/kWh.
+    None. `source_read_on` is the day on which somebody last read the source. If another source states a different rate,
+    `rate_of_other_source` is that rate in c/kWh.
     """
 
     rate: Rate
     since: date
     until: date | None = None
     source: str
-    as_of: date
-    disputed: float | None = None
+    source_read_on: date
+    rate_of_other_source: float | None = None
 
     def applies_on(self, day: date) -> bool:
         """Return whether `day` is one of the days from `since` to `until`."""
         return self.since <= day and (self.until is None or day <= self.until)
 
-    def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
+    def is_outdated_on(self, day: date, *, compared_with_invoice_on: date | None = None) -> bool:
         """Return whether the rate ended before `day`, or `is_old_on` is true for `day`."""
-        return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
+        return (self.until is not None and self.until < day) or self.is_old_on(
+            day, compared_with_invoice_on=compared_with_invoice_on
+        )
 
-    def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
+    def is_old_on(self, day: date, *, compared_with_invoice_on: date | None = None) -> bool:
         """Return whether the rate's source was last read more than a year before `day`.
 
-        If the household compared the rate with an invoice on `compared_on`, the source counts as read on that day too.
+        If the household compared the rate with an invoice on `compared_with_invoice_on`, the source counts as read on
+        that day too.
         """
-        seen = max(self.as_of, compared_on or self.as_of)
+        seen = max(self.source_read_on, compared_with_invoice_on or self.source_read_on)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
 
 
 def _dated_rate[Rate](row: dict[str, Any], rate: Callable[[Any], Rate]) -> DatedRate[Rate]:
-    fields: dict[str, Any] = row | {"rate": rate(row["rate"])}
-    fields.update((name, date.fromisoformat(row[name])) for name in ("since", "until", "as_of") if name in row)
+    fields = {_ATTRIBUTES.get(key, key): value for key, value in row.items()} | {"rate": rate(row["rate"])}
+    dates = ("since", "until", "source_read_on")
+    fields.update((name, date.fromisoformat(fields[name])) for name in dates if name in fields)
     return DatedRate(**fields)
 
 
@@ -107,7 +113,7 @@ FEE_RATES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PriceLists:
+class RateTable:
     """The rates of the network packages and of the fees in a zone.
 
     If the table `rates.json` has no rates for the zone, `packages` and `fees` are empty.
@@ -117,13 +123,13 @@ class PriceLists:
     fees: Mapping[Part, Sequence[DatedRate[float]]] = field(default_factory=dict)
 
 
-_PRICE_LISTS: Final = {Zone.EE: PriceLists(NETWORK_RATES, FEE_RATES)}
-_NO_PRICE_LISTS: Final = PriceLists()
+_RATE_TABLES: Final = {Zone.EE: RateTable(NETWORK_RATES, FEE_RATES)}
+_NO_RATES: Final = RateTable()
 
 
-def price_lists_of(zone: Zone) -> PriceLists:
-    """Return the price lists of Estonia, or empty price lists for any other zone."""
-    return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
+def rate_table_of(zone: Zone) -> RateTable:
+    """Return the rate table of Estonia, or an empty rate table for any other zone."""
+    return _RATE_TABLES.get(zone, _NO_RATES)
 
 
 def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRate[Rate]:

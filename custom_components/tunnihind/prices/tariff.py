@@ -34,16 +34,16 @@ class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None if the default VAT rate
-    applies. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
-    `rates.json` replace the row's figures. `compared_on` is the day on which the household last compared the rates of
-    `rates.json` with an invoice, or `valid_from` if the row began only after this comparison.
+    applies. `package` determines the hours of each network rate. For the parts in `parts_from_table`, the rates in
+    `rates.json` replace the row's figures. `compared_with_invoice_on` is the day on which the household last compared
+    the rates of `rates.json` with an invoice, or `valid_from` if the row began only after this comparison.
     """
 
     valid_from: date | None = None
     vat_rate: float | None = None
     package: Package = Package.OWN
-    from_table: frozenset[Part] = frozenset()
-    compared_on: date | None = None
+    parts_from_table: frozenset[Part] = frozenset()
+    compared_with_invoice_on: date | None = None
     margin: float = 0.0
     balancing: float = 0.0
     network_day: float = 0.0
@@ -181,18 +181,21 @@ class Tariff:
         if row is None:
             return ()
         entries = {
-            part: FEE_RATES[part] if part in FEE_RATES else NETWORK_RATES[row.package] for part in row.from_table
+            part: FEE_RATES[part] if part in FEE_RATES else NETWORK_RATES[row.package] for part in row.parts_from_table
         }
         return tuple(
             part
             for part in Part
-            if part in entries and nearest_rate(entries[part], day).is_outdated_on(day, compared_on=row.compared_on)
+            if part in entries
+            and nearest_rate(entries[part], day).is_outdated_on(
+                day, compared_with_invoice_on=row.compared_with_invoice_on
+            )
         )
 
     def _row_on(self, day: date) -> TariffRow | None:
         """Return the row of fees that applies on `day`, or None if no row applies."""
-        held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
-        return held[-1] if held else None
+        begun = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
+        return begun[-1] if begun else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
         """Return the VAT rate, as a fraction, that applies on `day` if the row of fees states no VAT rate.
@@ -211,7 +214,7 @@ class Tariff:
     def _charge(self, part: Part, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if part is Part.NETWORK:
             return self._network_charge(row, wall, vat_rate)
-        if part not in row.from_table:
+        if part not in row.parts_from_table:
             return Charge(part, row.own_rate(part), self._vat_on_own_rate(vat_rate))
         entry = nearest_rate(FEE_RATES[part], wall.date())
         return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.applies_on(wall.date()))
@@ -226,16 +229,16 @@ class Tariff:
         entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_rate_period(wall, has_peaks=has_peaks)
-        if Part.NETWORK in row.from_table:
+        if Part.NETWORK in row.parts_from_table:
             rate = _rate_in(now, entry.rate) / _CENTS
             return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.applies_on(wall.date()))
-        typed = NetworkRates(
+        own_rates = NetworkRates(
             day=row.network_day,
             night=row.network_night,
             peak=row.network_peak,
             rest_day_peak=row.network_rest_day_peak,
         )
-        return Charge(Part.NETWORK, _rate_in(now, typed), self._vat_on_own_rate(vat_rate))
+        return Charge(Part.NETWORK, _rate_in(now, own_rates), self._vat_on_own_rate(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
@@ -274,8 +277,8 @@ def _row_from(row: Mapping[str, Any]) -> TariffRow:
         valid_from=_date_from(row, "valid_from"),
         vat_rate=None if vat_percent is None else vat_percent / _PERCENT,
         package=Package(row.get("package", Package.OWN)),
-        from_table=frozenset(Part(part) for part in row.get("from_table", ())),
-        compared_on=_date_from(row, "compared_on"),
+        parts_from_table=frozenset(Part(part) for part in row.get("from_table", ())),
+        compared_with_invoice_on=_date_from(row, "compared_on"),
         **{figure: row.get(figure, 0.0) / _CENTS for figure in _RATE_NAMES},
     )
 

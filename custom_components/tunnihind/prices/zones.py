@@ -18,7 +18,7 @@ class Zone(StrEnum):
     FI = "FI"
 
     @property
-    def suffix(self) -> str:
+    def id_suffix(self) -> str:
         """The suffix that marks this zone in a server's id, or an empty string for Estonia."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
@@ -44,12 +44,12 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The legal VAT rate from `since` on, as a fraction.
 
-    If network and state fees have a VAT rate of their own, `on_network` is that rate.
+    If network and state fees have a VAT rate of their own, `network_rate` is that rate.
     """
 
     since: date
     rate: float
-    on_network: float | None = None
+    network_rate: float | None = None
 
 
 _VAT_LAWS: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
@@ -63,7 +63,7 @@ _VAT_LAWS: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
     # but not on transmission or on the electricity tax.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
-        _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
+        _VatLaw(date(2022, 12, 1), 0.10, network_rate=0.24),
         _VatLaw(date(2023, 5, 1), 0.24),
         _VatLaw(date(2024, 9, 1), 0.255),
     ),
@@ -78,4 +78,4 @@ def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """
     laws = _VAT_LAWS[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])
-    return law.rate if law.on_network is None or not on_network else law.on_network
+    return law.rate if law.network_rate is None or not on_network else law.network_rate

@@ -104,7 +104,7 @@ class About:
 
     def instance_id_of(self, zone: Zone) -> str:
         """Return the id of the server's installation, followed by the suffix of `zone`."""
-        return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
+        return self.instance_id.removesuffix(self.zone.id_suffix) + zone.id_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def server_name(mode: Mode, zone: Zone, language: str) -> str:
 
     The name doesn't mention the zone Estonia or the live mode.
     """
-    country = zone.country_name(language) if zone.suffix else None
+    country = zone.country_name(language) if zone.id_suffix else None
     word = _MODE_WORDS.get(language, _MODE_WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)
 

@@ -324,7 +324,7 @@ class Server:
 
     def unique_id_of(self, zone: Zone) -> str:
         """Return the server's id in Home Assistant for the zone `zone`."""
-        identity = self.about.instance_id_of(zone) if self.about else self.host + zone.suffix
+        identity = self.about.instance_id_of(zone) if self.about else self.host + zone.id_suffix
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:

@@ -240,14 +240,16 @@ async def test_a_form_that_is_closed_has_no_preview(home: Home, socket: MockHACl
 
 @given(eur_mwh, hour_starts, st.sampled_from(Package), st.booleans())
 def test_the_lines_add_up_to_the_price(price: float, start: int, package: Package, included: bool) -> None:
-    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, Part.EXCISE}), margin=0.01, renewable=0.008)
+    row = TariffRow(
+        package=package, parts_from_table=frozenset({Part.NETWORK, Part.EXCISE}), margin=0.01, renewable=0.008
+    )
     charges = Tariff(rows=[row], fees_include_vat=included).charges(start)
     assert sum(price_parts(charges, price).values()) == pytest.approx(charges.price(price), abs=5.1e-5)
 
 
 @given(eur_mwh, hour_starts, st.sampled_from(Package), st.sampled_from(Unit))
 def test_the_shown_figures_add_up_to_the_shown_price(price: float, start: int, package: Package, unit: Unit) -> None:
-    row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEE_RATES}), margin=0.0045)
+    row = TariffRow(package=package, parts_from_table=frozenset({Part.NETWORK, *FEE_RATES}), margin=0.0045)
     charges = Tariff(rows=[row]).charges(start)
     shown = sum(float(unit.part_text(line, "en")) for line in price_parts(charges, price).values())
     total = float(unit.price_text(charges.price(price), "en").split()[0])

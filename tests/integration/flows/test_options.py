@@ -154,7 +154,7 @@ async def test_saving_the_unchanged_form_follows_the_table(hass: HomeAssistant) 
     result = await submit(hass, form, shown(form))
     assert result["data"] == {**CONTRACT, "rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]}
     [row] = tariff_from(result["data"]).rows
-    assert row.from_table == {Part(part) for part in FOLLOWS}
+    assert row.parts_from_table == {Part(part) for part in FOLLOWS}
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ async def test_a_confirmed_old_figure_follows_the_table_and_is_reported_after_a_
     result = await submit(hass, form, shown(form))
     tariff = tariff_from(result["data"])
     # The renewable fee has ended, so it is the household's own now; the others still hold.
-    assert tariff.rows[0].from_table == {Part.BALANCING, Part.NETWORK, Part.SECURITY, Part.EXCISE}
+    assert tariff.rows[0].parts_from_table == {Part.BALANCING, Part.NETWORK, Part.SECURITY, Part.EXCISE}
     assert tariff.outdated_parts(date(2027, 11, 21)) == ()
     assert Part.SECURITY in tariff.outdated_parts(date(2028, 11, 22))
 

@@ -22,7 +22,7 @@ from custom_components.tunnihind.forms.plan_form import (
     NEW_PLAN_VALUES,
     PlanForm,
     form_errors,
-    form_of,
+    form_for_plan,
     plan_from_input,
     shown_values,
 )
@@ -308,7 +308,7 @@ def test_every_form_accepts_its_first_values_and_shows_them_again() -> None:
         typed = shown_values("New", plan)
         kept = plan_from_input(typed, form=form)
         assert form_errors(typed, form=form) == {}
-        assert form_of(kept) is form
+        assert form_for_plan(kept) is form
         assert shown_values("New", kept) == typed
         assert PlanSettings.from_mapping(kept).kind is form.kind
 

@@ -46,7 +46,7 @@ def offered(form: ConfigFlowResult) -> tuple[list[str], str]:
 
 def lives_in(zone: str, address: str) -> MockConfigEntry:
     """Return an entry of a zone of the imitated server."""
-    return entry_of(address, f"other{Zone(zone).suffix}", zone=zone)
+    return entry_of(address, f"other{Zone(zone).id_suffix}", zone=zone)
 
 
 async def test_two_zones_of_one_server_are_added_one_after_the_other(hass: HomeAssistant, imitate: Imitate) -> None:

@@ -52,7 +52,7 @@ def test_an_hour_with_a_missing_price_has_no_price(known: list[int]) -> None:
 
 
 def test_an_hour_without_a_rate_is_not_guessed_and_the_part_is_named() -> None:
-    unknown = Tariff(rows=[TariffRow(from_table=frozenset({Part.EXCISE, Part.SECURITY}))])
+    unknown = Tariff(rows=[TariffRow(parts_from_table=frozenset({Part.EXCISE, Part.SECURITY}))])
     before_the_table = HOUR - 24 * 365 * HOUR_S
     expected = LeftOutHour(LeftOutReason.NO_RATE, (Part.SECURITY, Part.EXCISE))
     assert hour_price(before_the_table, {before_the_table: 50.0}, HOUR_S, unknown) == expected

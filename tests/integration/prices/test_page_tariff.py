@@ -18,7 +18,7 @@ FOLLOWED = frozenset(Part) - {Part.MARGIN}
     st.integers(instant("2025-11-01T00:00:00+02:00"), instant("2028-02-01T00:00:00+02:00")),
 )
 def test_each_part_costs_the_same_at_any_instant(package: Package, margin: float, at: int) -> None:
-    row = TariffRow(package=package, from_table=FOLLOWED, margin=margin / 100)
+    row = TariffRow(package=package, parts_from_table=FOLLOWED, margin=margin / 100)
     ours = Tariff(rows=[row]).charges(at).charges
     theirs = page.PackageTariff(package.value, margin)  # type: ignore[arg-type]  # both read the names from one table
     assert {charge.part.value: round(charge.eur_kwh * 100, 6) for charge in ours} == theirs.part_amounts(at)

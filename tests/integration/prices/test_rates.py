@@ -16,7 +16,7 @@ FOLLOWED = frozenset(Part) - {Part.MARGIN}
 
 def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
     """Return the rate of a part at that instant for a household that follows the table, c/kWh without VAT."""
-    tariff = Tariff(rows=[TariffRow(package=package, from_table=FOLLOWED)])
+    tariff = Tariff(rows=[TariffRow(package=package, parts_from_table=FOLLOWED)])
     [charge] = [charge for charge in tariff.charges(instant(at)).charges if charge.part is part]
     assert charge.vat_rate == 0.24
     return round(charge.eur_kwh * 100, 4)
@@ -32,7 +32,9 @@ def test_entries_of_the_table_follow_each_other_and_never_overlap(entries: list)
     for earlier, later in pairwise(entries):
         assert earlier.until is not None
         assert earlier.since <= earlier.until < later.since
-    assert all(entry.source and entry.as_of >= entry.since.replace(year=entry.since.year - 1) for entry in entries)
+    assert all(
+        entry.source and entry.source_read_on >= entry.since.replace(year=entry.since.year - 1) for entry in entries
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_a_fee_changes_at_the_estonian_midnight_of_its_date(part: Part, wall: st
 
 
 def test_a_day_without_an_entry_has_no_known_price_and_names_the_part() -> None:
-    tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, from_table=FOLLOWED)])
+    tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, parts_from_table=FOLLOWED)])
     before, within = instant("2026-05-31T23:00:00+03:00"), instant("2026-06-01T00:00:00+03:00")
     assert tariff.charges(before).unknown_parts == (Part.NETWORK,)
     assert tariff.known_price(100, before) is None
@@ -116,7 +118,7 @@ def test_a_day_without_an_entry_has_no_known_price_and_names_the_part() -> None:
 
 
 def test_after_the_last_entry_the_live_price_still_uses_it() -> None:
-    tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, from_table=FOLLOWED)])
+    tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, parts_from_table=FOLLOWED)])
     after = instant("2028-01-01T12:00:00+02:00")
     assert tariff.charges(after).unknown_parts == (Part.BALANCING, Part.RENEWABLE)
     assert tariff.known_price(0, after) is None

@@ -24,7 +24,7 @@ rows = st.builds(
     valid_from=st.none(),
     vat_rate=st.none() | st.sampled_from([0.0, 0.22, 0.24]),
     package=st.sampled_from(Package),
-    from_table=st.frozensets(st.sampled_from(sorted(set(Part) - {Part.MARGIN}))),
+    parts_from_table=st.frozensets(st.sampled_from(sorted(set(Part) - {Part.MARGIN}))),
     margin=fees,
     balancing=fees,
     network_day=fees,
@@ -77,7 +77,7 @@ def test_the_market_the_parts_and_the_vat_add_up_to_the_price(
 def test_a_price_is_known_if_every_part_is_and_then_is_the_same(price: float, start: int, row: TariffRow) -> None:
     tariff = Tariff(rows=[row])
     unknown = tariff.charges(start).unknown_parts
-    assert set(unknown) <= row.from_table
+    assert set(unknown) <= row.parts_from_table
     assert tariff.known_price(price, start) == (None if unknown else tariff.price(price, start))
 
 
@@ -92,7 +92,7 @@ def test_a_higher_market_price_never_gives_a_lower_household_price(
 
 @given(eur_mwh, hour_starts, rows)
 def test_fees_typed_with_vat_are_added_as_they_are(price: float, start: int, row: TariffRow) -> None:
-    own = replace(row, vat_rate=0.22, network_night=row.network_day, package=Package.OWN, from_table=frozenset())
+    own = replace(row, vat_rate=0.22, network_night=row.network_day, package=Package.OWN, parts_from_table=frozenset())
     paid = Tariff(chosen_vat_rate=0.0, rows=[own], fees_include_vat=True).price(price, start)
     fees_paid = own.margin + own.balancing + own.network_day + own.renewable + own.security + own.excise
     assert paid == pytest.approx(price / 1000 * 1.22 + fees_paid, abs=5.1e-5)
@@ -264,12 +264,12 @@ def test_a_row_of_the_options_may_follow_the_table() -> None:
     options = {"rows": [{"margin": 0.5, "package": "vork_5", "from_table": ["network", "balancing"], "security": 0.5}]}
     [row] = tariff_from(options).rows
     assert row.package is Package.VORK_5
-    assert row.from_table == frozenset({Part.NETWORK, Part.BALANCING})
+    assert row.parts_from_table == frozenset({Part.NETWORK, Part.BALANCING})
     assert (row.margin, row.security, row.renewable) == (0.005, 0.005, 0.0)
 
 
 def test_years_of_past_prices_take_little_memory() -> None:
-    tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, from_table=frozenset(Part) - {Part.MARGIN})])
+    tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, parts_from_table=frozenset(Part) - {Part.MARGIN})])
     start = instant("2026-06-01T00:00+03:00")
     tracemalloc.start()
     try:

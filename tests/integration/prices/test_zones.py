@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from custom_components.tunnihind.prices.days import tallinn_time
 from custom_components.tunnihind.prices.network_clock import is_public_holiday
-from custom_components.tunnihind.prices.rates import Package, price_lists_of
+from custom_components.tunnihind.prices.rates import Package, rate_table_of
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from custom_components.tunnihind.prices.zones import Zone, legal_vat_rate
 from custom_components.tunnihind.server.answers import Mode, server_name
@@ -101,9 +101,9 @@ def test_the_night_rate_holds_on_the_public_holidays_of_the_zones_country(day: s
 
 
 def test_only_estonia_has_packages_and_fees_in_the_table() -> None:
-    assert price_lists_of(EE).packages.keys() == set(Package) - {Package.OWN}
-    assert price_lists_of(EE).fees
-    assert not any(price_lists_of(zone).packages or price_lists_of(zone).fees for zone in (LV, LT, FI))
+    assert rate_table_of(EE).packages.keys() == set(Package) - {Package.OWN}
+    assert rate_table_of(EE).fees
+    assert not any(rate_table_of(zone).packages or rate_table_of(zone).fees for zone in (LV, LT, FI))
 
 
 @pytest.mark.parametrize(

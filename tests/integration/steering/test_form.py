@@ -6,13 +6,13 @@ import pytest
 
 from tests.support.household.flows import shown
 from tests.support.household.home import PLAN_ID, Home
-from tests.support.household.steering import CAR, KEY, Files, form_of, restart, save_form, update
+from tests.support.household.steering import CAR, KEY, Files, form_for_plan, restart, save_form, update
 
 
 async def test_the_form_shows_its_own_values_and_names_the_changes(car: Home) -> None:
-    assert (await form_of(car))["description_placeholders"] == {"changes": ""}
+    assert (await form_for_plan(car))["description_placeholders"] == {"changes": ""}
     await update(car, duration="01:30:00", deadline="06:00", earliest=None, price_cap=12.5, horizon="cautious")
-    form = await form_of(car)
+    form = await form_for_plan(car)
     assert shown(form)["duration"] == {"hours": 4, "minutes": 0}
     assert shown(form)["when"]["deadline"] == "07:00:00"
     hint = form["description_placeholders"]["changes"]
@@ -33,7 +33,7 @@ async def test_the_form_names_the_changes_in_the_language_of_the_home(
 ) -> None:
     car.hass.config.language = language
     await update(car, deadline="06:00", price_cap=12.5, energy=22.5, power=7.4)
-    hint = (await form_of(car))["description_placeholders"]["changes"]
+    hint = (await form_for_plan(car))["description_placeholders"]["changes"]
     assert all(f"- {line}" in hint for line in lines)
 
 

@@ -172,7 +172,7 @@ class Home:
         zone: str = "EE",
     ) -> MockConfigEntry:
         """Set the integration up with a zone of this server. `plans` has the data of plans by subentry id."""
-        of_zone = Zone(zone).suffix
+        of_zone = Zone(zone).id_suffix
         self.entry = MockConfigEntry(
             domain=DOMAIN,
             title="Tunnihind",

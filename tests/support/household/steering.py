@@ -85,13 +85,13 @@ def length(home: Home, plan_id: str = PLAN_ID) -> int:
     return sum(end - start for start, end in pieces(home, plan_id))
 
 
-async def form_of(home: Home) -> Any:  # noqa: ANN401  a form as Home Assistant gives it
+async def form_for_plan(home: Home) -> Any:  # noqa: ANN401  a form as Home Assistant gives it
     context = SubentryFlowContext(source=SOURCE_RECONFIGURE, subentry_id=PLAN_ID)
     return await home.hass.config_entries.subentries.async_init((home.entry.entry_id, "plan"), context=context)
 
 
 async def save_form(home: Home, **fields: Any) -> None:  # noqa: ANN401  fields of the form
-    form = await form_of(home)
+    form = await form_for_plan(home)
     result = await home.hass.config_entries.subentries.async_configure(form["flow_id"], {**shown(form), **fields})
     assert result["type"] is FlowResultType.ABORT, result
     await home.settle()
