@@ -217,7 +217,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             level_prices=lines.level_prices,
             cheap_hours=self.config_entry.options.get(CONF_CHEAP_HOURS, DEFAULT_CHEAP_HOURS),
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
-            outcomes=self.planner.decide(lines.buying, now),
+            outcomes=self.planner.update_outcomes(lines.buying, now),
             unknown_parts=tariff.charges(now).unknown_parts,
             price_scale=self.about.price_scale if self.about else (),
         )

@@ -26,9 +26,9 @@ from .plans.settings import (
     QUARTER_MIN,
     PlanError,
     PlanKind,
-    is_by_energy,
-    is_by_limit,
-    looks_for_high_prices,
+    form_has_energy,
+    form_has_limit_instead_of_duration,
+    form_looks_for_high_prices,
 )
 from .plans.steering import PlanChange, SteeredPlan
 from .prices.billing import selling_contract_from
@@ -55,7 +55,7 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 def _saves_money(form: Form) -> bool:
     """Return whether a device saves money by running in the plan's windows."""
-    return not looks_for_high_prices(form)
+    return not form_looks_for_high_prices(form)
 
 
 def _has_known_energy(form: Form) -> bool:
@@ -66,8 +66,8 @@ def _has_known_energy(form: Form) -> bool:
 # The keys of the entities that only some plans have. Each function returns whether a plan with the given form has the
 # entity.
 _ENTITY_CONDITIONS: Final[Mapping[str, Callable[[Form], bool]]] = {
-    "duration": lambda form: not is_by_energy(form) and not is_by_limit(form),
-    **dict.fromkeys(("energy", "window_cost"), is_by_energy),
+    "duration": lambda form: not form_has_energy(form) and not form_has_limit_instead_of_duration(form),
+    **dict.fromkeys(("energy", "window_cost"), form_has_energy),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
     "last_saving": _saves_money,
     **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _has_known_energy),
@@ -139,7 +139,7 @@ class PlanEntity(_Entity):
         self.entity_description = description
         self.plan_id: Final = plan.subentry_id
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
-        has_prefix = looks_for_high_prices(plan.data) and description.key in _KEYS_WITH_EXPENSIVE_PREFIX
+        has_prefix = form_looks_for_high_prices(plan.data) and description.key in _KEYS_WITH_EXPENSIVE_PREFIX
         self._attr_translation_key = EXPENSIVE_PREFIX + description.key if has_prefix else description.key
         self._attr_device_info = plan_device(plan, coordinator)
 

@@ -15,7 +15,7 @@ import click
 
 from custom_components.tunnihind.plans import solver
 from custom_components.tunnihind.plans.outcome import Window
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Period, Timeline
 
@@ -80,7 +80,7 @@ def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int, *, ne
         if new_prices:
             solver._best_ranges.cache_clear()
         started = time.thread_time()
-        decide(plan, timeline, now)
+        next_outcome(plan, timeline, now)
         times.append(time.thread_time() - started)
     return statistics.median(times) * 1000
 
@@ -97,12 +97,12 @@ def main(rounds: int, *, quarters: bool) -> None:
     for name, plan in plans.items():
         costs = [cost_ms(plan, timeline, START + minute * 60, rounds) for minute in MINUTES]
         totals = [total + cost for total, cost in zip(totals, costs, strict=True)]
-        outcome = decide(plan, timeline, START)
+        outcome = next_outcome(plan, timeline, START)
         pieces = f"{len(outcome.pieces)} pieces" if isinstance(outcome, Window) else outcome.reason
         click.echo(f"{name:<24}" + "".join(f"{cost:8.2f}" for cost in costs) + f"  {pieces}")
     click.echo(f"{f'all {len(plans)}':<24}" + "".join(f"{total:8.2f}" for total in totals))
     for plan in plans.values():
-        decide(plan, timeline, START)
+        next_outcome(plan, timeline, START)
     again = sum(cost_ms(plan, timeline, START + 15 * 60, rounds, new_prices=False) for plan in plans.values())
     click.echo(f"all {len(plans)} at minute 15, prices as before: {again:.2f} ms")
 

@@ -10,7 +10,7 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 
 from ..errors import Refusal
-from ..plans.plan import window_in
+from ..plans.plan import window_in_span
 from ..plans.settings import (
     LONGEST_DURATION_MIN,
     MAX_TOLERANCE_CENTS,
@@ -66,7 +66,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     coordinator = await coordinator_of(call)
     prices = requested_prices(call, coordinator)
     span = Span(*requested_range(call.data, "earliest", "deadline", prices))
-    window = window_answer(window_in(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
+    window = window_answer(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}
 
 

@@ -34,7 +34,7 @@ from ..plans.settings import (
     PlanKind,
     PlanSettings,
     Preference,
-    is_by_energy,
+    form_has_energy,
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
@@ -94,7 +94,7 @@ class PlanForm(StrEnum):
         return PlanKind(self.removesuffix(_BY_ENERGY))
 
     @property
-    def is_by_energy(self) -> bool:
+    def asks_for_energy(self) -> bool:
         """True if the form asks for an energy and a power instead of a duration."""
         return self.endswith(_BY_ENERGY)
 
@@ -104,7 +104,7 @@ _BY_ENERGY: Final = "_by_energy"
 
 def form_for_plan(plan: Mapping[str, Any]) -> PlanForm:
     """Return the form in which people change the given plan."""
-    return PlanForm(plan.get(KIND, PlanKind.CHEAPEST) + (_BY_ENERGY if is_by_energy(plan) else ""))
+    return PlanForm(plan.get(KIND, PlanKind.CHEAPEST) + (_BY_ENERGY if form_has_energy(plan) else ""))
 
 
 _COMMON_VALUES: Final[Mapping[str, Any]] = {
@@ -164,13 +164,13 @@ def plan_form_schema(unit: Unit, form: PlanForm, unfolded: Collection[str] = ())
     }
     limit = price_field(unit, -MAX_PRICE_CENTS, MAX_PRICE_CENTS)
     prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
-    if form.kind.is_by_limit:
+    if form.kind.has_limit_instead_of_duration:
         prices[vol.Required(PRICE_CAP)] = limit
         fields[vol.Required(PRICES_SECTION)] = foldable_section(prices, unfolded=True)
         fields[vol.Required(TIMES_SECTION)] = foldable_section(when, unfolded=TIMES_SECTION in unfolded)
         fields[vol.Required(PIECES_SECTION)] = foldable_section(pieces, unfolded=PIECES_SECTION in unfolded)
     else:
-        if form.is_by_energy:
+        if form.asks_for_energy:
             fields[vol.Required(ENERGY)] = number_field(0, MAX_ENERGY_KWH, "kWh")
             fields[vol.Required(POWER)] = number_field(MIN_POWER_KW, MAX_POWER_KW, "kW")
         else:
@@ -206,7 +206,7 @@ def sections_to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: P
 def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
     """Return the values that the form shows for a plan. Prices are in `unit`."""
     form = form_for_plan(plan)
-    preferred = {} if form.kind.is_by_limit else {PREFER: Preference.EARLIEST.value}
+    preferred = {} if form.kind.has_limit_instead_of_duration else {PREFER: Preference.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
     shown |= {key: _duration_value(shown[key]) for key in (DURATION, MIN_PIECE) if key in shown}
     shown |= {key: unit.from_cents(shown[key]) for key in (PRICE_CAP, TOLERANCE) if key in shown}
@@ -241,7 +241,7 @@ def plan_from_input(
 
 
 def _default_min_piece(form: PlanForm) -> int:
-    return QUARTER_MIN if form.kind.is_by_limit else DEFAULT_MIN_PIECE_MIN
+    return QUARTER_MIN if form.kind.has_limit_instead_of_duration else DEFAULT_MIN_PIECE_MIN
 
 
 def form_errors(

@@ -8,7 +8,7 @@ from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
 from ..plans.outcome import Outcome, Window
-from ..plans.plan import PlanStatus, cut_off_window, decide, status_of, switched_off_outcome, windows_after
+from ..plans.plan import PlanStatus, cut_off_window, next_outcome, status_of, switched_off_outcome, windows_after
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
@@ -78,7 +78,7 @@ class Planner:
         """Forget all decisions about the plans, and the windows that have begun."""
         self.outcomes, self.begun_windows = {}, {}
 
-    def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
+    def update_outcomes(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Decide about each plan in `settings` as of `now` (UTC seconds). Return the decisions, keyed by plan id."""
         self.outcomes = {plan: self._outcome_of(plan, timeline, now) for plan in self.settings}
         self.begun_windows = {
@@ -133,7 +133,7 @@ class Planner:
     def _outcome_of(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
         last = self.outcomes.get(plan_id)
         if self._plans[plan_id].enabled:
-            return decide(self.settings[plan_id], timeline, now, last)
+            return next_outcome(self.settings[plan_id], timeline, now, last)
         return switched_off_outcome(timeline, now, last)
 
     def _begun_windows_of(self, plan: str, outcome: Outcome, now: int) -> list[Window]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from mashumaro.codecs import BasicDecoder
 
 from ..plans.outcome import NoWindow, NoWindowReason, Outcome, Window
-from ..plans.saving import Saving, saving_of
+from ..plans.saving import Saving, window_saving
 from ..plans.settings import PlanSettings
 from ..plans.solver import round_up_to_quarter
 from ..plans.spans import Span
@@ -231,7 +231,7 @@ class Account:
                     pieces=begun_pieces(outcome.pieces, now),
                     at_once=min(opened.at_once, outcome.start),
                     expected=opened.expected,
-                    expected_at_start=saving_of(timeline, outcome.pieces, opened.at_once),
+                    expected_at_start=window_saving(timeline, outcome.pieces, opened.at_once),
                     meter=settings.meter,
                     power_kw=settings.power_kw,
                     energy_kwh=settings.energy_kwh,
@@ -267,7 +267,7 @@ class Account:
         opened = self._present_span
         if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
             at_once = round_up_to_quarter(max(window.span.opens, ready_since))
-            expected = saving_of(timeline, window.pieces, at_once)
+            expected = window_saving(timeline, window.pieces, at_once)
             self._present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
         return opened
 

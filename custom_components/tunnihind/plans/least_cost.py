@@ -34,13 +34,13 @@ def usable_ranges(prices: StepPrices) -> Iterator[StepRange]:
 
 
 def most_fillable_steps(
-    prices: StepPrices, steps: int, shortest: int, most_pieces: int | None, *, is_piece_running: bool
+    prices: StepPrices, steps: int, min_piece_steps: int, most_pieces: int | None, *, is_piece_running: bool
 ) -> int:
     """Return the largest number of steps, up to `steps`, that the pieces of a window can fill.
 
     At most `most_pieces` pieces may start. If `most_pieces` is None, any number of pieces may start. Each piece is at
-    least `shortest` steps long. If `is_piece_running` is true, a piece is already running when the first step begins.
-    The rest of this piece may be shorter than `shortest`, and doesn't count towards `most_pieces`.
+    least `min_piece_steps` steps long. If `is_piece_running` is true, a piece is already running when the first step
+    begins. The rest of this piece may be shorter than `min_piece_steps`, and doesn't count towards `most_pieces`.
     """
     # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n of the steps before `end`. If any number of
     # pieces is allowed, one number in `reachable` is enough.
@@ -48,7 +48,7 @@ def most_fillable_steps(
     for first, end in usable_ranges(prices):
         continued = is_piece_running and first == 0
         before = reachable if most_pieces is None or continued else [0, *reachable[:-1]]
-        for length in range(1 if continued else shortest, min(end - first, steps) + 1):
+        for length in range(1 if continued else min_piece_steps, min(end - first, steps) + 1):
             reachable = [one | other << length for one, other in zip(reachable, before, strict=True)]
     return (reachable[-1] & ((1 << steps + 1) - 1)).bit_length() - 1
 
@@ -57,12 +57,12 @@ def most_fillable_steps(
 class _CostTable:
     """The least costs of running a device, for one limit on the pieces that may still start, or without a limit.
 
-    `on[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is running when
-    `step` begins. `off[step][left]` is the least cost if no piece is running then.
+    `while_running[step][left]` is the least cost of running for `left` more steps, at `step` or later, if a piece is
+    running when `step` begins. `while_idle[step][left]` is the least cost if no piece is running then.
     """
 
-    off: Sequence[Sequence[float]]
-    on: Sequence[Sequence[float]]
+    while_idle: Sequence[Sequence[float]]
+    while_running: Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,41 +72,43 @@ class LeastCosts:
     A cost is the sum of the steps' prices times 1,024, plus the number of pieces that start, so the number of pieces
     matters only between solutions with equal sums of prices. All finite costs are whole numbers that a float represents
     exactly. `step_costs[step]` is the cost of running during `step`, without a start. `start_costs[step]` is the cost
-    of starting a piece at `step` and running for `shortest` steps. `tables` contains one table for each number of
-    pieces that may still start, or only one table if any number of pieces is allowed.
+    of starting a piece at `step` and running for `min_piece_steps` steps. `tables` contains one table for each number
+    of pieces that may still start, or only one table if any number of pieces is allowed.
     """
 
     step_costs: Sequence[float]
-    shortest: int
+    min_piece_steps: int
     start_costs: Sequence[float]
     tables: Sequence[_CostTable]
 
     @classmethod
-    def of(cls, prices: StepPrices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
+    def compute(cls, prices: StepPrices, steps: int, min_piece_steps: int, most_pieces: int | None) -> LeastCosts:
         """For each number of steps from 0 to `steps`, compute the least cost of running a device for that time."""
         step_costs = [_IMPOSSIBLE if price is None else float(price * _PRICE_FACTOR) for price in prices]
-        starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
-        start_costs = [sum(step_costs[step : step + shortest]) + 1 for step in starts]
+        starts = range(len(prices) - min_piece_steps + 1) if min_piece_steps <= steps else ()
+        start_costs = [sum(step_costs[step : step + min_piece_steps]) + 1 for step in starts]
         if most_pieces is None:
-            return cls(step_costs, shortest, start_costs, [_cost_table(step_costs, steps, shortest, start_costs)])
-        tables = [_cost_table(step_costs, steps, shortest, [])]
+            return cls(
+                step_costs, min_piece_steps, start_costs, [_cost_table(step_costs, steps, min_piece_steps, start_costs)]
+            )
+        tables = [_cost_table(step_costs, steps, min_piece_steps, [])]
         for _ in range(most_pieces):
-            tables.append(_cost_table(step_costs, steps, shortest, start_costs, then=tables[-1]))
-        return cls(step_costs, shortest, start_costs, tables)
+            tables.append(_cost_table(step_costs, steps, min_piece_steps, start_costs, table_after_start=tables[-1]))
+        return cls(step_costs, min_piece_steps, start_costs, tables)
 
-    def can_run_within(self, limit: int, step: int, left: int) -> bool:
+    def can_run_within_cost(self, limit: int, step: int, left: int) -> bool:
         """Return whether the device can run for `left` steps, at `step` or later, within a limit.
 
         The sum of the prices of the `left` steps must be at most `limit`.
         """
-        return self.tables[-1].off[step][left] < (limit + 1) * _PRICE_FACTOR
+        return self.tables[-1].while_idle[step][left] < (limit + 1) * _PRICE_FACTOR
 
     def least_price_and_pieces(self, left: int) -> tuple[int, int]:
         """Return the least sum of prices for `left` steps, and the least number of pieces with this sum.
 
         Raises OverflowError if no solution has `left` steps.
         """
-        return divmod(int(self.tables[-1].off[0][left]), _PRICE_FACTOR)
+        return divmod(int(self.tables[-1].while_idle[0][left]), _PRICE_FACTOR)
 
     def pieces(self, left: int, *, is_piece_running: bool) -> Iterator[StepRange]:
         """Yield the pieces of the cheapest solution with `left` steps in total.
@@ -121,7 +123,7 @@ class LeastCosts:
             if first is None:
                 while not self._may_start_piece(step, left, table):
                     step += 1
-                first, step, left = step, step + self.shortest, left - self.shortest
+                first, step, left = step, step + self.min_piece_steps, left - self.min_piece_steps
                 table = self._table_after_start(table)
             while self._may_continue_piece(step, left, table):
                 step, left = step + 1, left - 1
@@ -134,47 +136,51 @@ class LeastCosts:
 
     def _may_start_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution starts a piece at `step`."""
-        if left < self.shortest or self.start_costs[step] == _IMPOSSIBLE:
+        if left < self.min_piece_steps or self.start_costs[step] == _IMPOSSIBLE:
             return False
-        on = self.tables[self._table_after_start(table)].on
+        while_running = self.tables[self._table_after_start(table)].while_running
         return (
-            self.start_costs[step] + on[step + self.shortest][left - self.shortest]
-            == self.tables[table].off[step][left]
+            self.start_costs[step] + while_running[step + self.min_piece_steps][left - self.min_piece_steps]
+            == self.tables[table].while_idle[step][left]
         )
 
     def _may_continue_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution continues a piece that runs up to `step`."""
         if not left or step == len(self.step_costs):
             return False
-        on = self.tables[table].on
-        return self.step_costs[step] + on[step + 1][left - 1] == on[step][left]
+        while_running = self.tables[table].while_running
+        return self.step_costs[step] + while_running[step + 1][left - 1] == while_running[step][left]
 
 
 def _cost_table(
     step_costs: Sequence[float],
     steps: int,
-    shortest: int,
+    min_piece_steps: int,
     start_costs: Sequence[float],
     *,
-    then: _CostTable | None = None,
+    table_after_start: _CostTable | None = None,
 ) -> _CostTable:
     """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started, and allows one piece fewer. `then` is None if the number
-    of pieces is unlimited, or if no further piece may start.
+    `table_after_start` applies after a piece has started, and allows one piece fewer. It is None if the number of
+    pieces is unlimited, or if no further piece may start.
     """
     nothing_left = [0.0, *[_IMPOSSIBLE] * steps]
-    off, on = [nothing_left], [nothing_left]  # in reverse order: the first row is for the time after the last step
-    after_start = on if then is None else then.on[::-1]
+    # The rows are in reverse order: the first row is for the time after the last step.
+    while_idle, while_running = [nothing_left], [nothing_left]
+    after_start = while_running if table_after_start is None else table_after_start.while_running[::-1]
     for step in reversed(range(len(step_costs))):
-        row = off[-1]
+        row = while_idle[-1]
         if step < len(start_costs) and start_costs[step] < _IMPOSSIBLE:
             start_cost = start_costs[step]
             started = [
-                start_cost + cost for cost in after_start[len(step_costs) - step - shortest][: steps + 1 - shortest]
+                start_cost + cost
+                for cost in after_start[len(step_costs) - step - min_piece_steps][: steps + 1 - min_piece_steps]
             ]
-            row = [*row[:shortest], *map(min, row[shortest:], started, strict=True)]
-        off.append(row)
+            row = [*row[:min_piece_steps], *map(min, row[min_piece_steps:], started, strict=True)]
+        while_idle.append(row)
         step_cost = step_costs[step]
-        on.append([0.0, *map(min, row[1:], [step_cost + cost for cost in on[-1][:-1]], strict=True)])
-    return _CostTable(off[::-1], on[::-1])
+        while_running.append(
+            [0.0, *map(min, row[1:], [step_cost + cost for cost in while_running[-1][:-1]], strict=True)]
+        )
+    return _CostTable(while_idle[::-1], while_running[::-1])

@@ -1,29 +1,30 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at the start of each quarter of an hour, and after each change of prices or plans. Until a window
-begins, each call searches for the best window again with the newest prices. After the end of a window, `decide`
-searches for the next window in the spans that open at or after the window's end.
+`next_outcome` is called at the start of each quarter of an hour, and after each change of prices or plans. Until a
+window begins, each call searches for the best window again with the newest prices. After the end of a window,
+`next_outcome` searches for the next window in the spans that open at or after the window's end.
 
 If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the plan is split,
 or if its duration follows from an energy, it allows shortened windows: a window may begin although it is shorter than
-the plan's duration, for example because some prices are still unknown. Then `decide` may add the missing time later in
-the span.
+the plan's duration, for example because some prices are still unknown. Then `next_outcome` may add the missing time
+later in the span.
 
 A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
-call of `decide` chooses the later pieces again, and may end the running piece early.
+call of `next_outcome` chooses the later pieces again, and may end the running piece early.
 
-If Home Assistant was down for a whole window, `decide` searches for another window in the remaining time of the span.
+If Home Assistant was down for a whole window, `next_outcome` searches for another window in the remaining time of the
+span.
 
-If a plan allows shortened windows and its setting `days` is more than 1, the plan may wait for a later span in which
-the whole duration may fit, instead of using a shortened window in the rest of the present span.
+If a plan allows shortened windows and its setting `max_span_days` is more than 1, the plan may wait for a later span in
+which the whole duration may fit, instead of using a shortened window in the rest of the present span.
 
 A plan that is switched off stops at once. If a plan is switched off during a window and switched on again later, it
-continues with the pieces of this window that are still ahead. If the plan allows shortened windows, `decide` may add
-other time for the missed pieces. If the plan has a fixed duration and allows no shortened windows, `decide` adds no
-time, so that the device doesn't start again after its window.
+continues with the pieces of this window that are still ahead. If the plan allows shortened windows, `next_outcome` may
+add other time for the missed pieces. If the plan has a fixed duration and allows no shortened windows, `next_outcome`
+adds no time, so that the device doesn't start again after its window.
 
-If the clock is set back to a time within the span of a window that has begun, `decide` keeps the window. If the clock
-is set back to a time before the window's span, `decide` ignores the window.
+If the clock is set back to a time within the span of a window that has begun, `next_outcome` keeps the window. If the
+clock is set back to a time before the window's span, `next_outcome` ignores the window.
 """
 
 import math
@@ -36,13 +37,13 @@ from typing import Final
 from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S, Period, Timeline, rounded
 from .outcome import NoWindow, NoWindowReason, Outcome, Window
-from .saving import Cost, cost_of, saving_of, seconds_by_period
+from .saving import Cost, seconds_by_period, window_cost, window_saving
 from .settings import Horizon, PlanKind, PlanSettings, Preference
 from .solver import Job, Piece, PriceOf, cheapest_pieces, round_up_to_quarter, usable_pieces
 from .spans import Span, latest_close_to_wait_for, spans
 
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
-_SEARCHED_S: Final = 8 * 24 * HOUR_S
+_SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
@@ -63,28 +64,29 @@ class PlanStatus(StrEnum):
     """The plan has no window, and no span before the end of tomorrow."""
 
 
-def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
+def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the newest result of `decide` or `switched_off_outcome` for this plan, if there is one. A window that has
-    begun remains the result until it ends. If no window has begun, or the last window has ended, the result is the
-    window of the first span in which a window is possible, unless the plan waits for a later span. If no window is
+    `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one. A window
+    that has begun remains the result until it ends. If no window has begun, or the last window has ended, the result is
+    the window of the first span in which a window is possible, unless the plan waits for a later span. If no window is
     found, the result is the reason of the first span with enough time, if there is such a span.
     """
-    window = _last_window(timeline, last, now)
+    window = _newest_begun_window(timeline, last, now)
     if window is not None:
-        window = (_with_new_prices if settings.kind.is_by_limit else _with_missing_time)(
-            settings, timeline, window, now
-        )
+        if settings.kind.has_limit_instead_of_duration:
+            window = _with_later_pieces_chosen_again(settings, timeline, window, now)
+        else:
+            window = _with_missing_time(settings, timeline, window, now)
         if now < window.end:
             return window
     if settings.needs_no_energy:
         return NoWindow(NoWindowReason.NOTHING_NEEDED, window)
     reasons = []
     ran_until = window.end if window is not None else 0
-    open_spans = [span for span in spans(settings, now, now + _SEARCHED_S) if span.opens >= ran_until]
+    open_spans = [span for span in spans(settings, now, now + _SEARCH_AHEAD_S) if span.opens >= ran_until]
     for place, span in enumerate(open_spans):
-        outcome = window_in(settings, timeline, span, now, is_piece_running=ran_until == span.opens)
+        outcome = window_in_span(settings, timeline, span, now, is_piece_running=ran_until == span.opens)
         if isinstance(outcome, Window):
             if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
@@ -104,10 +106,10 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Window, no
     completely.
     """
     found: list[Window] = []
-    if settings.kind.is_by_limit:
+    if settings.kind.has_limit_instead_of_duration:
         ended = window.end
-        for span in spans(settings, window.span.closes, now + _SEARCHED_S):
-            outcome = window_in(settings, timeline, span, now, is_piece_running=ended == span.opens)
+        for span in spans(settings, window.span.closes, now + _SEARCH_AHEAD_S):
+            outcome = window_in_span(settings, timeline, span, now, is_piece_running=ended == span.opens)
             if isinstance(outcome, Window):
                 found.append(outcome)
                 ended = outcome.end
@@ -129,12 +131,12 @@ def _should_wait_for_later_day(
         return False
     whole = _best_pieces(settings, timeline, (round_up_to_quarter(span.opens), span.closes), span)
     had_room = _length_s(whole) > _length_s(window.pieces)
-    return had_room and any(_may_fit_whole(settings, timeline, other) for other in others)
+    return had_room and any(_may_whole_duration_fit(settings, timeline, other) for other in others)
 
 
-def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
+def _may_whole_duration_fit(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
     """Return whether the plan's whole duration fits into `span`, or may fit once more prices are known."""
-    outcome = window_in(settings, timeline, span, span.opens)
+    outcome = window_in_span(settings, timeline, span, span.opens)
     if isinstance(outcome, Window) and not outcome.shortened:
         return True
     known_until = timeline.settled_until if settings.horizon is Horizon.PUBLISHED else timeline.known_until
@@ -145,9 +147,9 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the newest result of `decide` or `switched_off_outcome` for this plan, if there is one.
+    `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one.
     """
-    window = _last_window(timeline, last, now)
+    window = _newest_begun_window(timeline, last, now)
     if isinstance(last, NoWindow) and last.reason is NoWindowReason.SWITCHED_OFF and window is not None:
         return last
     if window is None or window.end <= now:
@@ -171,7 +173,7 @@ def cut_off_window(window: Window, now: int) -> Window | None:
     return replace(window, pieces=pieces, saving=None, cost=None) if pieces else None
 
 
-def window_in(
+def window_in_span(
     settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, is_piece_running: bool = False
 ) -> Outcome:
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
@@ -205,7 +207,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
     return PlanStatus.DONE if outcome.reason is NoWindowReason.NOTHING_NEEDED else PlanStatus(outcome.reason)
 
 
-def _last_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
+def _newest_begun_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
     """Return the plan's newest window that has begun.
 
     If there is no such window, or if the window's span opens after `now` because the clock was set back, return None.
@@ -281,7 +283,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Windo
     )
 
 
-def _with_new_prices(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
+def _with_later_pieces_chosen_again(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Choose the later pieces again with the newest prices. The running piece may end early (see `_end_of_piece`)."""
     begun = [piece for piece in window.pieces if piece[0] <= now]
     if not begun:  # the clock was set back to a time before the window
@@ -335,15 +337,15 @@ def _best_pieces(
     bounds: Piece,
     span: Span,
     *,
-    limited: bool = True,
+    with_price_limit: bool = True,
     is_piece_running: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the best pieces within `bounds`. If `limited` is false, ignore the price limit.
+    """Return the best pieces within `bounds`. If `with_price_limit` is false, ignore the price limit.
 
     `bounds` is the whole `span`, or the rest of it.
     """
-    price_of = _price_function(settings if limited else replace(settings, price_cap=None))
-    if settings.kind.is_by_limit:
+    price_of = _price_function(settings if with_price_limit else replace(settings, price_limit=None))
+    if settings.kind.has_limit_instead_of_duration:
         return _all_pieces_by_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
     jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
     found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
@@ -370,7 +372,7 @@ def _job(settings: PlanSettings) -> Job:
     return Job(
         duration_s=settings.duration_s,
         min_piece_s=settings.min_piece_s,
-        most_pieces=settings.max_starts,
+        most_pieces=settings.most_pieces,
         tolerance=settings.tolerance,
         prefer_latest=settings.prefer is Preference.LATEST,
     )
@@ -391,7 +393,7 @@ def _price_function(settings: PlanSettings) -> PriceOf:
     """
     seeks_high, horizon = settings.kind.looks_for_high_prices, settings.horizon
     sign = -1 if seeks_high else 1
-    limit = math.inf if settings.price_cap is None else sign * settings.price_cap
+    limit = math.inf if settings.price_limit is None else sign * settings.price_limit
 
     def price(period: Period) -> float | None:
         if horizon is Horizon.PUBLISHED and not period.settled:
@@ -411,7 +413,7 @@ def _window(
         pieces=pieces,
         span=span,
         average=_average(seconds),
-        saving=saving_of(timeline, pieces, at_once) if settings.kind is PlanKind.CHEAPEST else None,
+        saving=window_saving(timeline, pieces, at_once) if settings.kind is PlanKind.CHEAPEST else None,
         cost=_cost(settings, timeline, pieces, settings.duration_s),
         forecast_share=_forecast_share(seconds),
         shortened=seconds.total() < settings.duration_s,
@@ -429,7 +431,7 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], a
     # A car that has begun to charge needs less energy now, but the window's cost includes the energy charged before.
     is_unchanged = asked_s == settings.duration_s
     energy_kwh = settings.energy_kwh if is_unchanged else asked_s / HOUR_S * settings.power_kw
-    return cost_of(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)
+    return window_cost(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)
 
 
 def _average(seconds: Counter[Period]) -> float:
@@ -444,6 +446,6 @@ def _forecast_share(seconds: Counter[Period]) -> float:
 def _no_window_reason(settings: PlanSettings, timeline: Timeline, bounds: Piece, span: Span) -> NoWindowReason:
     if bounds[1] - bounds[0] < settings.shortest_window_s:
         return NoWindowReason.TOO_LITTLE_TIME
-    if settings.price_cap is not None and _best_pieces(settings, timeline, bounds, span, limited=False):
+    if settings.price_limit is not None and _best_pieces(settings, timeline, bounds, span, with_price_limit=False):
         return NoWindowReason.BELOW_CAP if settings.kind.looks_for_high_prices else NoWindowReason.ABOVE_CAP
     return NoWindowReason.NO_PRICES

@@ -66,7 +66,7 @@ _P90_Z_SCORE: Final = _NORMAL.inv_cdf(0.9)
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # The median of a weighted sum is rounded to this many decimals, so that no rounding error counts as a saving.
-_SUM_DECIMALS: Final = 9
+_MEDIAN_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
@@ -98,7 +98,7 @@ class Cost:
     energy: float
 
 
-def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
+def window_saving(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Return the saving of a window, compared with one piece of equal length that starts at `at_once` (UTC seconds).
 
     If a needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
@@ -112,16 +112,16 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
             return None
         for period, part in seconds.items():
             weights[period] = weights.get(period, 0.0) + sign * part / duration
-    total = _WeightedSum.of(weights)
+    total = _WeightedSumDistribution.of_prices(weights)
     return Saving(
         expected=rounded(total.median),
         low=rounded(total.p10),
         high=rounded(total.p90),
-        chance=round(total.chance, _CHANCE_DECIMALS),
+        chance=round(total.positive_chance, _CHANCE_DECIMALS),
     )
 
 
-def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
+def window_cost(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
     """Return the cost of the energy that a device uses in the window.
 
     While the window runs, the device is assumed to use `power_kw` until it has used `energy_kwh`. If a needed price is
@@ -138,7 +138,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
         return None
     # The rounding of `needed_s` to whole seconds must not add energy to the result.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
-    total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
+    total = _WeightedSumDistribution.of_prices({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
         expected=rounded(total.median),
         low=rounded(total.p10),
@@ -155,7 +155,7 @@ def average_percentiles(periods: Sequence[Period]) -> tuple[float, float, float]
     if not periods:
         raise ValueError("the average of no periods has no price")
     duration = sum(period.length_s for period in periods)
-    total = _WeightedSum.of({period: period.length_s / duration for period in periods})
+    total = _WeightedSumDistribution.of_prices({period: period.length_s / duration for period in periods})
     return rounded(total.p10), rounded(total.median), rounded(total.p90)
 
 
@@ -169,44 +169,44 @@ def seconds_by_period(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Pe
 
 
 @dataclass(frozen=True, slots=True)
-class _WeightedSum:
+class _WeightedSumDistribution:
     """The split normal distribution of a weighted sum of prices.
 
-    `below` and `above` are the standard deviations on the two sides of the median.
+    `deviation_below` and `deviation_above` are the standard deviations on the two sides of the median.
     """
 
     median: float
-    below: float
-    above: float
+    deviation_below: float
+    deviation_above: float
 
     @classmethod
-    def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
+    def of_prices(cls, weights: Mapping[Period, float]) -> _WeightedSumDistribution:
         """Return the distribution of the sum of the periods' prices, weighted by `weights`."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,
         )
-        rises = [(period.start, weight * _deviation(period, up=weight > 0)) for period, weight in uncertain]
-        falls = [(period.start, weight * _deviation(period, up=weight < 0)) for period, weight in uncertain]
-        median = round(sum(weight * period.price for period, weight in weights.items()), _SUM_DECIMALS)
-        return cls(median, below=_joint_deviation(falls), above=_joint_deviation(rises))
+        rises = [(period.start, weight * _standard_deviation(period, up=weight > 0)) for period, weight in uncertain]
+        falls = [(period.start, weight * _standard_deviation(period, up=weight < 0)) for period, weight in uncertain]
+        median = round(sum(weight * period.price for period, weight in weights.items()), _MEDIAN_DECIMALS)
+        return cls(median, deviation_below=_joint_deviation(falls), deviation_above=_joint_deviation(rises))
 
     @property
     def p10(self) -> float:
-        return self.median - _P90_Z_SCORE * self.below
+        return self.median - _P90_Z_SCORE * self.deviation_below
 
     @property
     def p90(self) -> float:
-        return self.median + _P90_Z_SCORE * self.above
+        return self.median + _P90_Z_SCORE * self.deviation_above
 
     @property
-    def chance(self) -> float:
+    def positive_chance(self) -> float:
         """The probability that the weighted sum of prices is positive."""
-        deviation = self.below if self.median > 0 else self.above
+        deviation = self.deviation_below if self.median > 0 else self.deviation_above
         return _NORMAL.cdf(self.median / deviation) if deviation else float(self.median > 0)
 
 
-def _deviation(period: Period, *, up: bool) -> float:
+def _standard_deviation(period: Period, *, up: bool) -> float:
     return (period.high - period.price if up else period.price - period.low) / _P90_Z_SCORE
 
 

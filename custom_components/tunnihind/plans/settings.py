@@ -63,8 +63,8 @@ class PlanKind(StrEnum):
         return self in (PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE)
 
     @property
-    def is_by_limit(self) -> bool:
-        """Return whether a plan of this kind has a price limit instead of a duration."""
+    def has_limit_instead_of_duration(self) -> bool:
+        """Return whether the kind is BELOW or ABOVE."""
         return self in (PlanKind.BELOW, PlanKind.ABOVE)
 
 
@@ -97,11 +97,11 @@ class PlanSettings:
     `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
     `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A window that is split has at
-    most `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days of the
+    most `most_pieces` pieces. If `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the
     plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
-    and Monday is 0. A span lasts at most `days` days.
+    and Monday is 0. A span lasts at most `max_span_days` days.
 
-    `price_cap` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
+    `price_limit` (EUR/kWh) is the highest price that a plan for low prices may use, or the lowest price that a plan for
     high prices may use. Windows count as equally good if their average prices differ from the best average price by at
     most `tolerance` (EUR/kWh). `prefer` determines the choice among equally good windows. `meter` is the id of the
     entity that measures the device's energy or power.
@@ -112,13 +112,13 @@ class PlanSettings:
     energy_kwh: float | None = None
     power_kw: float | None = None
     min_piece_s: int | None = None
-    max_starts: int | None = None
+    most_pieces: int | None = None
     earliest: time | None = None
     deadline: time | None = None
     weekdays: frozenset[int] = frozenset(range(len(WEEKDAYS)))
-    days: int = 1
+    max_span_days: int = 1
     horizon: Horizon = Horizon.PUBLISHED
-    price_cap: float | None = None
+    price_limit: float | None = None
     tolerance: float = 0.0
     prefer: Preference = Preference.EARLIEST
     meter: str | None = None
@@ -134,13 +134,13 @@ class PlanSettings:
         kind = _choice(PlanKind, data, "kind", PlanKind.CHEAPEST)
         return cls(
             kind=kind,
-            **(_limit_settings(data, kind) if kind.is_by_limit else _duration_settings(data)),
+            **(_limit_settings(data, kind) if kind.has_limit_instead_of_duration else _duration_settings(data)),
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
-            days=_whole_number(data, "days", 1, 1, MAX_DAYS),
+            max_span_days=_whole_number(data, "days", 1, 1, MAX_DAYS),
             horizon=_choice(Horizon, data, "horizon", Horizon.PUBLISHED),
-            price_cap=_price_cap(data),
+            price_limit=_price_limit(data),
             meter=_meter(data),
         )
 
@@ -160,21 +160,21 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The functions `is_by_energy`, `is_by_limit` and `looks_for_high_prices` also accept a stored form with an unknown
-# `kind` from a newer version of the integration.
+# The functions whose names begin with `form_` also accept a stored form with an unknown `kind` from a newer version of
+# the integration.
 
 
-def is_by_energy(form: Mapping[str, Any]) -> bool:
+def form_has_energy(form: Mapping[str, Any]) -> bool:
     """Return whether a plan's energy and power determine its duration."""
     return form.get("energy") is not None
 
 
-def is_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan with this form has a price limit instead of a duration."""
-    return any(kind.is_by_limit and kind == form.get("kind") for kind in PlanKind)
+def form_has_limit_instead_of_duration(form: Mapping[str, Any]) -> bool:
+    """Return whether the form's `kind` is BELOW or ABOVE."""
+    return any(kind.has_limit_instead_of_duration and kind == form.get("kind") for kind in PlanKind)
 
 
-def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
+def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
     """Return whether the form's `kind` is MOST_EXPENSIVE or ABOVE."""
     return any(kind.looks_for_high_prices and kind == form.get("kind") for kind in PlanKind)
 
@@ -206,10 +206,10 @@ def _duration_settings(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _piece_settings(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
-    starts = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
+    most_pieces = None if data.get("max_starts") is None else _whole_number(data, "max_starts", 1, 1, MAX_PIECES)
     if not _is_split(data):
         return {}
-    return {"min_piece_s": min(shortest, duration_s), "max_starts": starts}
+    return {"min_piece_s": min(shortest, duration_s), "most_pieces": most_pieces}
 
 
 def _energy(data: Mapping[str, Any]) -> float | None:
@@ -310,10 +310,10 @@ def _choice[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], fie
         raise ValueError(f"{field}: {chosen!r} is not one of {', '.join(choices)}") from error
 
 
-def _price_cap(data: Mapping[str, Any]) -> float | None:
-    cap = data.get("price_cap")
-    if cap is None:
+def _price_limit(data: Mapping[str, Any]) -> float | None:
+    limit = data.get("price_cap")
+    if limit is None:
         return None
-    if isinstance(cap, bool) or not isinstance(cap, int | float) or not math.isfinite(cap):
-        raise PlanError("price_cap", "not_a_number", given=cap)
-    return round(cap / _CENTS, _PRICE_DECIMALS)
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
+        raise PlanError("price_cap", "not_a_number", given=limit)
+    return round(limit / _CENTS, _PRICE_DECIMALS)

@@ -118,15 +118,15 @@ def _cheapest_pieces_from(
 ) -> tuple[Piece, ...]:
     lengths = QUARTER_S if job.tolerance else math.gcd(job.duration_s, job.min_piece_s or 0)
     grid = _price_grid(timeline, span, math.gcd(lengths, opens), price_of)
-    passed = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
-    if grid is None or passed >= len(grid.prices):
+    passed_steps = 0 if grid is None else max((opens - grid.start) // grid.step_s, 0)
+    if grid is None or passed_steps >= len(grid.prices):
         return ()
     tolerance = round(job.tolerance * _UNITS_PER_EUR)
-    shortest = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
-    step_job = _StepJob(job.duration_s // grid.step_s, shortest, job.most_pieces, tolerance)
+    min_piece_steps = None if job.min_piece_s is None else job.min_piece_s // grid.step_s
+    step_job = _StepJob(job.duration_s // grid.step_s, min_piece_steps, job.most_pieces, tolerance)
     is_piece_running = is_piece_running and grid.start <= opens
     ranges = _best_ranges(
-        grid.prices, passed, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
+        grid.prices, passed_steps, step_job, prefer_latest=job.prefer_latest, is_piece_running=is_piece_running
     )
     return tuple(map(grid.piece, ranges))
 
@@ -174,7 +174,7 @@ class _StepJob:
     """A `Job` whose lengths are numbers of steps, and whose tolerance is in millionths of a euro per kWh."""
 
     steps: int
-    shortest: int | None
+    min_piece_steps: int | None
     most_pieces: int | None
     tolerance: int
 
@@ -183,29 +183,29 @@ class _StepJob:
 # remaining time of the span.
 @lru_cache(maxsize=64)
 def _best_ranges(
-    span: StepPrices, passed: int, job: _StepJob, *, prefer_latest: bool, is_piece_running: bool
+    span: StepPrices, passed_steps: int, job: _StepJob, *, prefer_latest: bool, is_piece_running: bool
 ) -> tuple[StepRange, ...]:
-    """Return the best pieces among the steps of `span` after the first `passed` steps."""
+    """Return the best pieces among the steps of `span` after the first `passed_steps` steps."""
     if prefer_latest:
-        left = len(span) - passed
+        left = len(span) - passed_steps
         mirrored = _earliest_best_ranges(span[::-1], slice(0, left), job, is_piece_running=False)
         return tuple((len(span) - end, len(span) - first) for first, end in reversed(mirrored))
-    ranges = _earliest_best_ranges(span, slice(passed, len(span)), job, is_piece_running=is_piece_running)
-    return tuple((passed + first, passed + end) for first, end in ranges)
+    ranges = _earliest_best_ranges(span, slice(passed_steps, len(span)), job, is_piece_running=is_piece_running)
+    return tuple((passed_steps + first, passed_steps + end) for first, end in ranges)
 
 
 def _earliest_best_ranges(
     span: StepPrices, left: slice, job: _StepJob, *, is_piece_running: bool
 ) -> Sequence[StepRange]:
-    rest, steps, shortest = span[left], job.steps, job.shortest
-    if shortest is None:
+    rest, steps, min_piece_steps = span[left], job.steps, job.min_piece_steps
+    if min_piece_steps is None:
         return _best_single_range(span, rest, steps, job.tolerance)
     steps = most_fillable_steps(
-        rest, min(steps, len(rest)), shortest, job.most_pieces, is_piece_running=is_piece_running
+        rest, min(steps, len(rest)), min_piece_steps, job.most_pieces, is_piece_running=is_piece_running
     )
     if not steps:
         return ()
-    search = _Search(span, rest, steps, shortest, job.tolerance, is_piece_running)
+    search = _Search(span, rest, steps, min_piece_steps, job.tolerance, is_piece_running)
     # A search without a limit on pieces is faster, and its result often keeps to the limit anyway.
     ranges, most = search.best_ranges(None)
     if job.most_pieces is not None and most > job.most_pieces:
@@ -217,9 +217,9 @@ def _best_single_range(span: StepPrices, rest: StepPrices, steps: int, tolerance
     costs = _costs_by_start(rest, steps)
     if not costs:
         return ()
-    near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
+    highest_cost = min(_costs_by_start(span, steps).values()) + tolerance * steps
     # Among starts with equal costs, `min` returns the earliest.
-    start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
+    start = next((start for start, cost in costs.items() if cost <= highest_cost), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
 
 
@@ -240,7 +240,7 @@ class _Search:
     span: StepPrices
     rest: StepPrices
     steps: int
-    shortest: int
+    min_piece_steps: int
     tolerance: int
     is_piece_running: bool
 
@@ -250,23 +250,27 @@ class _Search:
         If the job has a tolerance, the limit applies to two solutions: the best pieces, and the cheapest solution of
         the whole span. Then the second result is the number of pieces in the solution that has more pieces.
         """
-        rest, compared = self._steps_until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
-        costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
+        rest, compared = self._steps_until_within_tolerance(most_pieces) if self.tolerance else (self.rest, 0)
+        costs = LeastCosts.compute(rest, self.steps, self.min_piece_steps, most_pieces)
         ranges = tuple(costs.pieces(self.steps, is_piece_running=self.is_piece_running))
         continued = self.is_piece_running and ranges[0][0] == 0
         return ranges, max(len(ranges) - continued, compared)
 
-    def _steps_until_near_enough(self, most_pieces: int | None) -> tuple[StepPrices, int]:
+    def _steps_until_within_tolerance(self, most_pieces: int | None) -> tuple[StepPrices, int]:
         """Return the steps in `rest` up to the earliest end of a solution within the tolerance.
 
         If no solution in `rest` is within the tolerance, return all steps of `rest`. The second result is the number of
         pieces in the cheapest solution of the whole span.
         """
         rest, steps = self.rest, self.steps
-        backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
+        backwards = LeastCosts.compute(rest[::-1], steps, self.min_piece_steps, most_pieces)
         whole = len(rest) == len(self.span)
-        compared = backwards if whole else LeastCosts.of(self.span, steps, self.shortest, most_pieces)
+        compared = backwards if whole else LeastCosts.compute(self.span, steps, self.min_piece_steps, most_pieces)
         least, pieces = compared.least_price_and_pieces(steps)
-        near_enough = least + self.tolerance * steps
-        ends = (end for end in range(steps, len(rest)) if backwards.can_run_within(near_enough, len(rest) - end, steps))
+        highest_cost = least + self.tolerance * steps
+        ends = (
+            end
+            for end in range(steps, len(rest))
+            if backwards.can_run_within_cost(highest_cost, len(rest) - end, steps)
+        )
         return rest[: next(ends, len(rest))], pieces

@@ -3,15 +3,15 @@
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts.
 
-This paragraph describes the spans of plans with `days` = 1. If a plan has neither an earliest time nor a deadline, each
-span is a whole day. If a plan has only an earliest time, each span ends one day after its start, at the same time of
-day. If a plan has only a deadline, each span begins one day before its deadline, at the same time of day. If a plan has
-an earliest time and a deadline, each span begins at the earliest time and ends at the next deadline.
+This paragraph describes the spans of plans with `max_span_days` = 1. If a plan has neither an earliest time nor a
+deadline, each span is a whole day. If a plan has only an earliest time, each span ends one day after its start, at the
+same time of day. If a plan has only a deadline, each span begins one day before its deadline, at the same time of day.
+If a plan has an earliest time and a deadline, each span begins at the earliest time and ends at the next deadline.
 
-If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1, and a span without a
-deadline closes one or two days later. But spans never overlap: a span with a deadline never opens before the previous
-deadline, and a span without a deadline never closes after the start of the next span. So if every day of the week is
-chosen, no span is longer than one day.
+If `max_span_days` is 2 or 3, a span with a deadline opens one or two days earlier than with `max_span_days` = 1, and a
+span without a deadline closes one or two days later. But spans never overlap: a span with a deadline never opens before
+the previous deadline, and a span without a deadline never closes after the start of the next span. So if every day of
+the week is chosen, no span is longer than one day.
 
 If the plan has a deadline, `weekdays` are the days of the deadlines. If the plan has no deadline, `weekdays` are the
 days on which spans open. If the clock change in spring leaves no time between the start and the end of a span, the plan
@@ -48,19 +48,19 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
     last = tallinn_time(until).date() + _LONGEST_SPAN_DAYS * _DAY
     while day <= last:
         if day.weekday() in settings.weekdays:
-            span = _span_of(settings, day)
+            span = _span_on(settings, day)
             if span.opens < span.closes and since < span.closes and span.opens < until:
                 yield span
         day += _DAY
 
 
 def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
-    """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
+    """Return the instant that is `settings.max_span_days` days after the start of `span`, in UTC seconds.
 
     A plan waits for a later span only if the later span closes by the returned instant.
     """
     opens = tallinn_time(span.opens)
-    return instant_of(opens.date() + settings.days * _DAY, opens.time())
+    return instant_of(opens.date() + settings.max_span_days * _DAY, opens.time())
 
 
 def longest_span_s(settings: PlanSettings) -> int:
@@ -68,7 +68,7 @@ def longest_span_s(settings: PlanSettings) -> int:
     return max(span.closes - span.opens for span in spans(settings, *_PLAIN_WEEK))
 
 
-def _span_of(settings: PlanSettings, day: date) -> Span:
+def _span_on(settings: PlanSettings, day: date) -> Span:
     if settings.deadline is None:
         return _span_starting_on(settings, day)
     return _span_ending_on(settings, day, settings.deadline)
@@ -77,12 +77,12 @@ def _span_of(settings: PlanSettings, day: date) -> Span:
 def _span_starting_on(settings: PlanSettings, day: date) -> Span:
     wall = settings.earliest or time.min
     next_start = instant_of(_nearest_chosen_day(settings, day, _DAY), wall)
-    return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.days * _DAY, wall)))
+    return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.max_span_days * _DAY, wall)))
 
 
 def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:
     earliest = settings.earliest or deadline
-    first = day - (settings.days - (earliest < deadline)) * _DAY
+    first = day - (settings.max_span_days - (earliest < deadline)) * _DAY
     previous_deadline = instant_of(_nearest_chosen_day(settings, day, -_DAY), deadline)
     return Span(max(previous_deadline, instant_of(first, earliest)), instant_of(day, deadline))
 

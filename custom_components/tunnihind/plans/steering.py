@@ -13,7 +13,7 @@ from typing import Any, Final
 from .settings import PlanError, PlanSettings
 from .spans import longest_span_s
 
-NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_CHANGED_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
 _MINUTE_S: Final = 60
 
 
@@ -28,7 +28,7 @@ class PlanChange:
     `must_fit`. An entity changes only one field at a time, so between two changes the plan may not have enough time.
     """
 
-    values: Mapping[str, Any] = NO_VALUES
+    values: Mapping[str, Any] = NO_CHANGED_VALUES
     clear: Collection[str] = ()
     enabled: bool | None = None
     replan: bool = False
@@ -82,7 +82,7 @@ class SteeredPlan:
         if settings.energy_kwh is not None and "duration" in change.values:
             raise PlanError("duration", "duration_follows")
         if change.must_fit and (change.values or change.clear):
-            _check_room(settings)
+            _check_window_fits_span(settings)
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
@@ -97,6 +97,6 @@ class SteeredPlan:
         return SteeredPlan(self.form, enabled=self.enabled)
 
 
-def _check_room(settings: PlanSettings) -> None:
+def _check_window_fits_span(settings: PlanSettings) -> None:
     if settings.shortest_window_s > (room_s := longest_span_s(settings)):
         raise PlanError("deadline", "no_room", needed=settings.shortest_window_s // _MINUTE_S, room=room_s // _MINUTE_S)

@@ -283,7 +283,7 @@ async def test_figures_out_of_range_are_refused_where_they_are_typed(
 
 def test_plans_are_made_from_the_forms_data() -> None:
     settings = PlanSettings.from_mapping(plan_from_input(CAR))
-    assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (270 * 60, 45 * 60, 0.125)
+    assert (settings.duration_s, settings.min_piece_s, settings.price_limit) == (270 * 60, 45 * 60, 0.125)
     assert settings.weekdays == {0, 4}
 
 

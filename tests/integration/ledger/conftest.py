@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from custom_components.tunnihind.ledger.account import Account
 from custom_components.tunnihind.ledger.ledger import Ledger
 from custom_components.tunnihind.plans.outcome import Outcome, Window
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.solver import Piece
 from custom_components.tunnihind.prices.days import day_at
@@ -62,7 +62,7 @@ class Life:
     def tick(self) -> None:
         """Decide, and let the device run or not until the next quarter."""
         line = self.timeline
-        self.outcome = decide(self.settings, line, self.now, self.outcome)
+        self.outcome = next_outcome(self.settings, line, self.now, self.outcome)
         self.ledger.update({PLAN: self.settings}, {PLAN: self.outcome}, line, self.now)
         # Until the next tick; what comes after is not known yet.
         self._on = {quarter for quarter in self._on if quarter[0] < self.now}

@@ -186,7 +186,7 @@ def test_prices_that_never_come_are_given_up_after_two_weeks() -> None:
     life.live(NIGHT + DAY_S)
     hours = life.ledger.hours_without_price(life.now)
     assert set(range(NIGHT, NIGHT + DAY_S, HOUR_S)) == set(hours)
-    life.settings = replace(MACHINE, price_cap=-1.0)
+    life.settings = replace(MACHINE, price_limit=-1.0)
     life.live(NIGHT + 17 * DAY_S)
     assert life.ledger.hours_without_price(life.now) == []
     assert life.account.total.at_one_kw.kwh == 0
@@ -195,7 +195,7 @@ def test_prices_that_never_come_are_given_up_after_two_weeks() -> None:
 def test_prices_asked_for_later_count_too() -> None:
     life = Life(replace(MACHINE, horizon=Horizon.EXPECTED), NIGHT, is_published=lambda *_: False, forecast_of=wavy)
     life.live(NIGHT + DAY_S)
-    life.settings = replace(MACHINE, price_cap=-1.0)
+    life.settings = replace(MACHINE, price_limit=-1.0)
     life.live(NIGHT + 6 * DAY_S)
     life.restart()
     hours = life.ledger.hours_without_price(life.now)
@@ -298,7 +298,7 @@ def test_a_window_that_still_lacks_a_price_is_not_shown_in_place_of_a_later_one(
     later = life.account.last_window
     assert later is not None
     assert later.start == NIGHT + 2 * DAY_S + 3 * HOUR_S
-    life.settings = replace(MACHINE, price_cap=-1.0)
+    life.settings = replace(MACHINE, price_limit=-1.0)
     life.live(NIGHT + 6 * DAY_S)
     assert missing in life.ledger.hours_without_price(life.now)
     assert life.account.last_window is not None
@@ -337,7 +337,7 @@ def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
 
 @pytest.mark.parametrize("kind", [PlanKind.MOST_EXPENSIVE, PlanKind.ABOVE])
 def test_windows_in_expensive_hours_save_nothing(kind: PlanKind) -> None:
-    plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is PlanKind.ABOVE else None, min_piece_s=HOUR_S)
+    plan = replace(MACHINE, kind=kind, price_limit=0.12 if kind is PlanKind.ABOVE else None, min_piece_s=HOUR_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
     assert life.ran
@@ -345,7 +345,7 @@ def test_windows_in_expensive_hours_save_nothing(kind: PlanKind) -> None:
 
 
 def test_all_hours_below_a_price_are_counted_like_any_others() -> None:
-    plan = replace(MACHINE, kind=PlanKind.BELOW, duration_s=0, price_cap=0.09, min_piece_s=QUARTER_S)
+    plan = replace(MACHINE, kind=PlanKind.BELOW, duration_s=0, price_limit=0.09, min_piece_s=QUARTER_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
     assert life.account.total.at_one_kw.cost == pytest.approx(life.cost(life.ran))
@@ -405,7 +405,7 @@ def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
 
 
 def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
-    life = Life(replace(BOILER, days=3, deadline=tallinn_time(NIGHT).time()), NIGHT)
+    life = Life(replace(BOILER, max_span_days=3, deadline=tallinn_time(NIGHT).time()), NIGHT)
     life.live(NIGHT + 8 * DAY_S)
     kept = life.ledger.as_dict()["prices"]
     assert life.now - 6 * DAY_S <= kept["since"] <= life.now - 4 * DAY_S
@@ -422,7 +422,7 @@ def test_a_window_that_never_began_keeps_no_prices() -> None:
     life.tick()
     assert isinstance(life.outcome, Window)
     assert life.outcome.start > life.now
-    life.settings = replace(BOILER, price_cap=-1.0)
+    life.settings = replace(BOILER, price_limit=-1.0)
     life.live(NIGHT + 20 * DAY_S)
     assert life.ledger.as_dict()["prices"]["since"] >= life.now - 6 * DAY_S
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.support.household.timelines import DAY_S, NIGHT, QUARTER_S, hour, line, predicted, settled
@@ -41,7 +41,7 @@ def reason(outcome: Outcome) -> NoWindowReason:
 
 
 def test_the_cheapest_window_of_the_day_comes_with_its_figures() -> None:
-    found = window(decide(plan(), TWO_DAYS, NIGHT))
+    found = window(next_outcome(plan(), TWO_DAYS, NIGHT))
     assert hours(found) == [(3, 5)]
     assert (found.average, found.forecast_share, found.shortened, found.locked) == (0.1, 0.0, False, False)
     assert found.saving is not None
@@ -50,116 +50,116 @@ def test_the_cheapest_window_of_the_day_comes_with_its_figures() -> None:
 
 
 def test_a_window_that_has_not_begun_moves_with_the_prices() -> None:
-    first = decide(plan(), TWO_DAYS, NIGHT)
+    first = next_outcome(plan(), TWO_DAYS, NIGHT)
     cheaper_at_6 = line(settled(NIGHT, [*[0.2] * 6, 0.01, 0.01, *[0.3] * 16]))
-    assert hours(decide(plan(), cheaper_at_6, clock(1), first)) == [(6, 8)]
+    assert hours(next_outcome(plan(), cheaper_at_6, clock(1), first)) == [(6, 8)]
 
 
 @pytest.mark.parametrize("now", [clock(3), clock(4), clock(5) - 1])
 def test_a_window_that_has_begun_keeps_its_time_and_figures(now: int) -> None:
-    first = window(decide(plan(), TWO_DAYS, NIGHT))
+    first = window(next_outcome(plan(), TWO_DAYS, NIGHT))
     for timeline in (Timeline(HOUR_S), line(settled(NIGHT, [0.9] * 5 + [0.0] * 19))):
-        held = window(decide(plan(duration=60, price_cap=1), timeline, now, first))
+        held = window(next_outcome(plan(duration=60, price_cap=1), timeline, now, first))
         assert held.locked
         assert (held.pieces, held.average, held.saving) == (first.pieces, first.average, first.saving)
-        assert decide(plan(), timeline, now, held) == held
+        assert next_outcome(plan(), timeline, now, held) == held
 
 
 def test_a_window_that_begins_at_once_is_locked_at_once() -> None:
-    found = window(decide(plan(), TWO_DAYS, clock(3)))
+    found = window(next_outcome(plan(), TWO_DAYS, clock(3)))
     assert found.locked
     assert found.runs_at(clock(3))
-    assert decide(plan(), Timeline(HOUR_S), clock(3) + 1, found) == found
+    assert next_outcome(plan(), Timeline(HOUR_S), clock(3) + 1, found) == found
 
 
 def test_a_window_has_started_from_its_first_second_on_or_once_it_is_locked() -> None:
-    first = window(decide(plan(), TWO_DAYS, NIGHT))
+    first = window(next_outcome(plan(), TWO_DAYS, NIGHT))
     assert [first.has_started_by(now) for now in (clock(3) - 1, clock(3))] == [False, True]
-    held = window(decide(plan(), TWO_DAYS, clock(4), first))
+    held = window(next_outcome(plan(), TWO_DAYS, clock(4), first))
     assert held.has_started_by(clock(2))
 
 
 def test_a_split_window_stays_also_between_its_pieces() -> None:
     timeline = line(settled(NIGHT, [0.1, 0.3, 0.1, *[0.3] * 21]))
-    first = decide(plan(split=True), timeline, NIGHT)
-    between = window(decide(plan(split=True), Timeline(HOUR_S), clock(1.5), first))
+    first = next_outcome(plan(split=True), timeline, NIGHT)
+    between = window(next_outcome(plan(split=True), Timeline(HOUR_S), clock(1.5), first))
     assert hours(between) == [(0, 1), (2, 3)]
     assert [between.runs_at(clock(at)) for at in (0, 1, 1.5, 2, 3)] == [True, False, False, True, False]
 
 
 def test_an_occurrence_that_has_run_is_done_and_the_next_one_is_planned() -> None:
-    held = decide(plan(), TWO_DAYS, clock(4), decide(plan(), TWO_DAYS, NIGHT))
-    following = decide(plan(), TWO_DAYS, clock(5), held)
+    held = next_outcome(plan(), TWO_DAYS, clock(4), next_outcome(plan(), TWO_DAYS, NIGHT))
+    following = next_outcome(plan(), TWO_DAYS, clock(5), held)
     assert hours(following) == [(27, 29)]
-    assert hours(decide(plan(), TWO_DAYS, clock(6), following)) == [(27, 29)]
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(6), following)) == [(27, 29)]
 
 
 def test_an_occurrence_that_has_run_stays_done_while_there_is_nothing_to_plan() -> None:
     today = line(settled(NIGHT, CHEAP_AT_3))
-    held = decide(plan(), today, clock(4), decide(plan(), today, NIGHT))
-    waiting = decide(plan(), today, clock(5), held)
+    held = next_outcome(plan(), today, clock(4), next_outcome(plan(), today, NIGHT))
+    waiting = next_outcome(plan(), today, clock(5), held)
     assert reason(waiting) is NoWindowReason.NO_PRICES
-    again = decide(plan(), today, clock(6), waiting)
+    again = next_outcome(plan(), today, clock(6), waiting)
     assert reason(again) is NoWindowReason.NO_PRICES
-    assert hours(decide(plan(), TWO_DAYS, clock(14), again)) == [(27, 29)]
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(14), again)) == [(27, 29)]
 
 
 def test_a_missed_window_has_not_run_and_the_rest_of_its_span_is_planned() -> None:
-    slept = decide(plan(), TWO_DAYS, NIGHT)
-    assert hours(decide(plan(), TWO_DAYS, clock(8), slept)) == [(8, 10)]
+    slept = next_outcome(plan(), TWO_DAYS, NIGHT)
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(8), slept)) == [(8, 10)]
 
 
 def test_a_restart_within_the_window_goes_on_with_it() -> None:
-    kept = json.loads(json.dumps(asdict(decide(plan(), TWO_DAYS, clock(2)))))
-    assert hours(decide(plan(), Timeline(HOUR_S), clock(4), outcome_from_dict(kept))) == [(3, 5)]
+    kept = json.loads(json.dumps(asdict(next_outcome(plan(), TWO_DAYS, clock(2)))))
+    assert hours(next_outcome(plan(), Timeline(HOUR_S), clock(4), outcome_from_dict(kept))) == [(3, 5)]
 
 
 def test_today_is_left_for_tomorrow_once_too_little_of_it_is_left() -> None:
-    assert hours(decide(plan(), TWO_DAYS, clock(22.1))) == [(27, 29)]
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(22.1))) == [(27, 29)]
 
 
 def test_a_split_plan_takes_the_rest_of_the_day_and_is_marked_shortened() -> None:
-    found = window(decide(plan(split=True), TWO_DAYS, clock(22.1)))
+    found = window(next_outcome(plan(split=True), TWO_DAYS, clock(22.1)))
     assert hours(found) == [(22.25, 24)]
     assert found.shortened
 
 
 def test_a_shortened_window_gets_the_missing_time_when_prices_come() -> None:
     asked = plan(180, split=True)
-    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    began = next_outcome(asked, line(settled(NIGHT, [0.3])), NIGHT)
     assert hours(began) == [(0, 1)]
     assert window(began).shortened
     later = window(
-        decide(asked, line(settled(NIGHT, [0.3, 0.3, *[0.2] * 10, 0.1, 0.12, *[0.2] * 10])), clock(0.5), began)
+        next_outcome(asked, line(settled(NIGHT, [0.3, 0.3, *[0.2] * 10, 0.1, 0.12, *[0.2] * 10])), clock(0.5), began)
     )
     assert hours(later) == [(0, 1), (12, 14)]
     assert (later.shortened, later.locked, later.saving) == (False, True, None)
     assert later.average == round((0.3 + 0.1 + 0.12) / 3, 4)
-    assert decide(asked, Timeline(HOUR_S), clock(5), later) == later
+    assert next_outcome(asked, Timeline(HOUR_S), clock(5), later) == later
 
 
 def test_missing_time_is_added_without_a_gap_if_that_is_cheapest() -> None:
-    began = decide(plan(180, split=True), line(settled(NIGHT, [0.3])), NIGHT)
-    later = decide(plan(180, split=True), line(settled(NIGHT, [0.3, 0.1, 0.1, *[0.2] * 21])), clock(0.5), began)
+    began = next_outcome(plan(180, split=True), line(settled(NIGHT, [0.3])), NIGHT)
+    later = next_outcome(plan(180, split=True), line(settled(NIGHT, [0.3, 0.1, 0.1, *[0.2] * 21])), clock(0.5), began)
     assert hours(later) == [(0, 3)]
 
 
 def test_missing_time_is_added_after_the_window_but_not_after_its_span() -> None:
     asked, today = plan(180, split=True), line(settled(NIGHT, [0.3, *[None] * 20, 0.1, 0.1, 0.1]))
-    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
-    waiting = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
+    began = next_outcome(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    waiting = next_outcome(asked, line(settled(NIGHT, [0.3])), clock(2), began)
     assert reason(waiting) is NoWindowReason.NO_PRICES
-    assert hours(decide(asked, today, clock(4), waiting)) == [(0, 1), (21, 23)]
-    assert hours(decide(asked, today, clock(22.25), waiting)) == [(0, 1), (22.25, 24)]
-    assert reason(decide(asked, today, clock(24), waiting)) is NoWindowReason.NO_PRICES
+    assert hours(next_outcome(asked, today, clock(4), waiting)) == [(0, 1), (21, 23)]
+    assert hours(next_outcome(asked, today, clock(22.25), waiting)) == [(0, 1), (22.25, 24)]
+    assert reason(next_outcome(asked, today, clock(24), waiting)) is NoWindowReason.NO_PRICES
 
 
 def test_less_than_a_piece_is_only_added_to_the_running_piece() -> None:
     asked, today = plan(90, split=True), line(settled(NIGHT, [0.3] * 24))
-    began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
-    assert hours(decide(asked, today, clock(0.5), began)) == [(0, 1.5)]
-    over = decide(asked, line(settled(NIGHT, [0.3])), clock(1.25), began)
-    assert reason(decide(asked, today, clock(1.5), over)) is NoWindowReason.NO_PRICES
+    began = next_outcome(asked, line(settled(NIGHT, [0.3])), NIGHT)
+    assert hours(next_outcome(asked, today, clock(0.5), began)) == [(0, 1.5)]
+    over = next_outcome(asked, line(settled(NIGHT, [0.3])), clock(1.25), began)
+    assert reason(next_outcome(asked, today, clock(1.5), over)) is NoWindowReason.NO_PRICES
 
 
 def test_published_prices_only_wait_for_the_publication() -> None:
@@ -169,79 +169,82 @@ def test_published_prices_only_wait_for_the_publication() -> None:
     today = settled(NIGHT, [0.2] * 25)
     timeline = line(today, predicted(NIGHT + 25 * HOUR_S, [(0.0, 0.05, 0.3)] * 24))
     evening = clock(8)
-    assert hours(decide(night("published"), timeline, evening)) == [(22, 24)]
-    assert hours(decide(night("expected"), timeline, evening)) == [(25, 27)]
-    assert hours(decide(night("cautious"), timeline, evening)) == [(22, 24)]
+    assert hours(next_outcome(night("published"), timeline, evening)) == [(22, 24)]
+    assert hours(next_outcome(night("expected"), timeline, evening)) == [(25, 27)]
+    assert hours(next_outcome(night("cautious"), timeline, evening)) == [(22, 24)]
 
 
 def test_the_share_of_predicted_hours_is_that_of_the_time() -> None:
     timeline = line(settled(NIGHT, [0.1]), predicted(NIGHT + HOUR_S, [(0.1, 0.1, 0.1)]))
-    assert window(decide(plan(duration=75, horizon="expected"), timeline, NIGHT)).forecast_share == 0.2
+    assert window(next_outcome(plan(duration=75, horizon="expected"), timeline, NIGHT)).forecast_share == 0.2
 
 
 def test_the_average_is_the_expected_price_also_for_a_cautious_plan() -> None:
     timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
-    assert window(decide(plan(horizon="cautious"), timeline, NIGHT)).average == 0.1
+    assert window(next_outcome(plan(horizon="cautious"), timeline, NIGHT)).average == 0.1
 
 
 def test_an_hour_above_the_cap_is_never_used_and_one_at_it_is() -> None:
     timeline = line(settled(NIGHT, [0.20, 0.15, 0.12, 0.1201, 0.11, *[0.3] * 19]))
-    assert hours(decide(plan(60, price_cap=12), timeline, NIGHT)) == [(4, 5)]
-    assert hours(decide(plan(120, split=True, price_cap=12), timeline, NIGHT)) == [(2, 3), (4, 5)]
-    assert reason(decide(plan(120, price_cap=12), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
+    assert hours(next_outcome(plan(60, price_cap=12), timeline, NIGHT)) == [(4, 5)]
+    assert hours(next_outcome(plan(120, split=True, price_cap=12), timeline, NIGHT)) == [(2, 3), (4, 5)]
+    assert reason(next_outcome(plan(120, price_cap=12), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
 
 
 def test_a_cautious_plan_compares_the_ninetieth_percentile_with_the_cap() -> None:
     timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
-    assert reason(decide(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
-    assert window(decide(plan(horizon="expected", price_cap=20), timeline, NIGHT))
+    assert reason(next_outcome(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is NoWindowReason.ABOVE_CAP
+    assert window(next_outcome(plan(horizon="expected", price_cap=20), timeline, NIGHT))
 
 
 def test_without_prices_there_is_no_window() -> None:
-    assert reason(decide(plan(), Timeline(HOUR_S), NIGHT)) is NoWindowReason.NO_PRICES
-    assert reason(decide(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is NoWindowReason.NO_PRICES
-    assert reason(decide(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is NoWindowReason.NO_PRICES
+    assert reason(next_outcome(plan(), Timeline(HOUR_S), NIGHT)) is NoWindowReason.NO_PRICES
+    assert reason(next_outcome(plan(), line(settled(NIGHT, [0.1] * 24)), clock(24))) is NoWindowReason.NO_PRICES
+    assert reason(next_outcome(plan(), line(settled(NIGHT, [0.1, None, 0.1])), NIGHT)) is NoWindowReason.NO_PRICES
 
 
 def test_a_weekly_plan_waits_for_prices_of_its_day() -> None:
-    assert reason(decide(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is NoWindowReason.NO_PRICES
+    assert reason(next_outcome(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is NoWindowReason.NO_PRICES
 
 
 def test_a_plan_longer_than_its_span_has_too_little_time_with_any_prices() -> None:
     impossible = plan(duration=240, earliest="10:00:00", deadline="13:00:00")
-    assert reason(decide(impossible, TWO_DAYS, NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
-    assert reason(decide(impossible, Timeline(HOUR_S), NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
+    assert reason(next_outcome(impossible, TWO_DAYS, NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
+    assert reason(next_outcome(impossible, Timeline(HOUR_S), NIGHT)) is NoWindowReason.TOO_LITTLE_TIME
 
 
 def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() -> None:
-    assert reason(decide(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22))) is NoWindowReason.NO_PRICES
+    assert (
+        reason(next_outcome(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22)))
+        is NoWindowReason.NO_PRICES
+    )
 
 
 def test_a_plan_avoids_hours_whose_price_got_lost() -> None:
-    first = decide(plan(), TWO_DAYS, NIGHT)
+    first = next_outcome(plan(), TWO_DAYS, NIGHT)
     without_4 = line([one for one in TWO_DAYS.periods if one.start != clock(4)])
-    assert hours(decide(plan(), without_4, clock(1), first)) == [(2, 4)]
-    assert reason(decide(plan(), Timeline(HOUR_S), clock(1), first)) is NoWindowReason.NO_PRICES
+    assert hours(next_outcome(plan(), without_4, clock(1), first)) == [(2, 4)]
+    assert reason(next_outcome(plan(), Timeline(HOUR_S), clock(1), first)) is NoWindowReason.NO_PRICES
 
 
 def test_a_clock_set_forth_and_back_finds_the_window_that_was_running() -> None:
-    held = decide(plan(), TWO_DAYS, clock(3), decide(plan(), TWO_DAYS, NIGHT))
-    ahead = decide(plan(), TWO_DAYS, clock(20), held)
+    held = next_outcome(plan(), TWO_DAYS, clock(3), next_outcome(plan(), TWO_DAYS, NIGHT))
+    ahead = next_outcome(plan(), TWO_DAYS, clock(20), held)
     assert hours(ahead) == [(27, 29)]
-    far_ahead = decide(plan(), TWO_DAYS, clock(0, day=9), ahead)
+    far_ahead = next_outcome(plan(), TWO_DAYS, clock(0, day=9), ahead)
     assert reason(far_ahead) is NoWindowReason.NO_PRICES
-    assert hours(decide(plan(), TWO_DAYS, clock(4), far_ahead)) == [(3, 5)]
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(4), far_ahead)) == [(3, 5)]
 
 
 def test_a_clock_set_back_does_not_run_an_occurrence_at_another_time() -> None:
-    held = decide(plan(), TWO_DAYS, clock(4), decide(plan(), TWO_DAYS, NIGHT))
-    done = decide(plan(), TWO_DAYS, clock(6), held)
-    assert hours(decide(plan(), line(settled(NIGHT, [0.0, 0.0, *[0.3] * 22])), clock(0.5), done)) == [(3, 5)]
+    held = next_outcome(plan(), TWO_DAYS, clock(4), next_outcome(plan(), TWO_DAYS, NIGHT))
+    done = next_outcome(plan(), TWO_DAYS, clock(6), held)
+    assert hours(next_outcome(plan(), line(settled(NIGHT, [0.0, 0.0, *[0.3] * 22])), clock(0.5), done)) == [(3, 5)]
 
 
 def test_a_clock_set_back_before_the_span_opened_finds_everything_open() -> None:
-    held = decide(plan(), TWO_DAYS, clock(3, day=1))
-    assert hours(decide(plan(), TWO_DAYS, clock(1), held)) == [(3, 5)]
+    held = next_outcome(plan(), TWO_DAYS, clock(3, day=1))
+    assert hours(next_outcome(plan(), TWO_DAYS, clock(1), held)) == [(3, 5)]
 
 
 class TestSeveralDaysToChooseFrom:
@@ -256,48 +259,48 @@ class TestSeveralDaysToChooseFrom:
         return PlanSettings.from_mapping({"energy": 25, "power": 2.3, "split": True, "days": 3, **form})
 
     def test_the_rest_of_a_night_is_left_for_a_day_with_room_for_the_window(self) -> None:
-        found = window(decide(self.car(deadline="06:00:00"), self.PUBLISHED, self.EVENING))
+        found = window(next_outcome(self.car(deadline="06:00:00"), self.PUBLISHED, self.EVENING))
         assert (found.shortened, sum(end - start for start, end in found.pieces)) == (False, 11 * HOUR_S)
         assert (found.span.opens, found.span.closes) == (clock(30), clock(54))
-        again = window(decide(self.car(deadline="06:00:00"), self.PUBLISHED, clock(23), found))
+        again = window(next_outcome(self.car(deadline="06:00:00"), self.PUBLISHED, clock(23), found))
         assert again == found
 
     @pytest.mark.parametrize("form", [{"earliest": "18:00:00", "deadline": "06:00:00"}, {}, {"split": False}])
     def test_with_any_bounds_and_in_one_piece_too(self, form: dict[str, Any]) -> None:
-        found = window(decide(self.car(**form), self.PUBLISHED, self.EVENING))
+        found = window(next_outcome(self.car(**form), self.PUBLISHED, self.EVENING))
         assert found.start >= clock(24)
         assert not found.shortened
 
     def test_a_plan_of_one_day_takes_the_rest_of_it(self) -> None:
-        found = window(decide(self.car(deadline="06:00:00", days=1), self.PUBLISHED, self.EVENING))
+        found = window(next_outcome(self.car(deadline="06:00:00", days=1), self.PUBLISHED, self.EVENING))
         assert hours(found) == [(21.25, 30)]
         assert found.shortened
 
     def test_a_deadline_whose_days_no_other_shares_is_kept(self) -> None:
         weekly = self.car(deadline="06:00:00", weekdays=["sat", "tue"])
-        assert hours(decide(weekly, self.PUBLISHED, self.EVENING)) == [(21.25, 30)]
+        assert hours(next_outcome(weekly, self.PUBLISHED, self.EVENING)) == [(21.25, 30)]
 
     def test_it_waits_for_the_prices_of_a_later_day_that_has_the_time(self) -> None:
         today = line(settled(NIGHT, [0.2] * 25))
         asked = self.car(deadline="14:00:00", energy=40)
-        assert hours(decide(asked, today, clock(12))) == [(14, 25)]
+        assert hours(next_outcome(asked, today, clock(12))) == [(14, 25)]
 
     def test_a_plan_does_not_wait_if_no_later_day_has_room(self) -> None:
         asked = self.car(earliest="22:00:00", deadline="06:00:00", days=2, energy=60)
-        assert hours(decide(asked, self.PUBLISHED, clock(23)))[0][0] == 23
+        assert hours(next_outcome(asked, self.PUBLISHED, clock(23)))[0][0] == 23
 
     def test_a_price_limit_that_shortens_every_day_leaves_none_out(self) -> None:
         asked = self.car(deadline="06:00:00", price_cap=11)
         prices = line(settled(NIGHT, [0.3] * 22 + [0.1] * 2 + [0.3] * 20 + [0.1] * 2 + [0.3] * 2))
         for now in (clock(6), self.EVENING):
-            assert hours(decide(asked, prices, now)) == [(22, 24)]
+            assert hours(next_outcome(asked, prices, now)) == [(22, 24)]
 
 
 def test_only_the_newest_run_is_remembered() -> None:
     many_days = line(settled(NIGHT, [*CHEAP_AT_3] * 30))
     outcome: Outcome | None = None
     for now in range(NIGHT, NIGHT + 28 * DAY_S, HOUR_S):
-        outcome = decide(plan(), many_days, now, outcome)
+        outcome = next_outcome(plan(), many_days, now, outcome)
     assert outcome is not None
     assert outcome.last_run is not None
     assert outcome.last_run.last_run is None
@@ -307,7 +310,7 @@ def test_a_decision_is_the_same_after_it_was_stored() -> None:
     timeline = line([hour(NIGHT, 0.2)], predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.2)] * 47))
     outcome: Outcome | None = None
     for now in range(NIGHT, NIGHT + 2 * DAY_S, QUARTER_S):
-        outcome = decide(plan(75, split=True, min_piece=15, horizon="expected"), timeline, now, outcome)
+        outcome = next_outcome(plan(75, split=True, min_piece=15, horizon="expected"), timeline, now, outcome)
         assert outcome_from_dict(json.loads(json.dumps(asdict(outcome)))) == outcome
 
 
@@ -327,7 +330,7 @@ def test_a_decision_is_the_same_after_it_was_stored() -> None:
     ],
 )
 def test_a_document_that_is_not_a_decision_is_refused(broken: dict[str, Any]) -> None:
-    whole = asdict(decide(plan(), TWO_DAYS, NIGHT))
+    whole = asdict(next_outcome(plan(), TWO_DAYS, NIGHT))
     kept = broken if "reason" in broken or not broken else whole | broken
     with pytest.raises(ValueError):
         outcome_from_dict(kept)

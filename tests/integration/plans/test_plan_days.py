@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.outcome import Outcome, Window
-from custom_components.tunnihind.plans.plan import decide, window_in
+from custom_components.tunnihind.plans.plan import next_outcome, window_in_span
 from custom_components.tunnihind.plans.settings import Horizon, PlanSettings
 from custom_components.tunnihind.plans.spans import latest_close_to_wait_for, spans
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
@@ -65,8 +65,8 @@ def test_every_occurrence_runs_once_for_its_whole_length(name: str, horizon: Hor
         assert run.shortened == (length < household.plan.duration_s)
         if run.end <= end:
             assert household.on[span] == length
-        if household.plan.max_starts is not None:
-            assert len(run.pieces) <= household.plan.max_starts
+        if household.plan.most_pieces is not None:
+            assert len(run.pieces) <= household.plan.most_pieces
         if household.plan.min_piece_s is None and household.plan.energy_kwh is None:
             assert (len(run.pieces), run.shortened) == (1, False)
 
@@ -89,7 +89,7 @@ def test_no_occurrence_is_left_out(name: str, horizon: Horizon, period: str) -> 
 def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:
     for name in ("capped", "capped split"):
         household = lived(name, Horizon.PUBLISHED, "autumn")
-        cap = household.plan.price_cap
+        cap = household.plan.price_limit
         assert cap is not None
         for run in household.runs.values():
             for start, end in run.pieces:
@@ -137,15 +137,17 @@ def test_a_plan_runs_whole_on_the_first_of_its_days_with_room(
     now = first + quarter * QUARTER_S
     ahead = list(spans(plan, now, now + 8 * DAY_S))
     windows = [
-        window_in(plan, known, span, now) for span in ahead if span.closes <= latest_close_to_wait_for(plan, ahead[0])
+        window_in_span(plan, known, span, now)
+        for span in ahead
+        if span.closes <= latest_close_to_wait_for(plan, ahead[0])
     ]
     whole = [window for window in windows if isinstance(window, Window) and not window.shortened]
-    outcome = decide(plan, known, now)
+    outcome = next_outcome(plan, known, now)
     assert isinstance(outcome, Window)
     if whole:
         assert (outcome.span, outcome.pieces) == (whole[0].span, whole[0].pieces)
     else:
-        windows = [window_in(plan, known, span, now) for span in ahead]
+        windows = [window_in_span(plan, known, span, now) for span in ahead]
         assert outcome.span == next(window.span for window in windows if isinstance(window, Window))
 
 
@@ -167,7 +169,7 @@ def test_no_clock_or_price_moves_a_window_that_has_begun(
     run: Window | None = None
     for step, loss in steps:
         now += step
-        outcome = decide(plan, with_losses(timeline_at(now), loss), now, outcome)
+        outcome = next_outcome(plan, with_losses(timeline_at(now), loss), now, outcome)
         if run is not None and now < run.span.opens:
             run = None
         if run is not None and now < run.end:

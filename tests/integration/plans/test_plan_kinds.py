@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.plans.outcome import NoWindow, NoWindowReason, Outcome, Window, outcome_from_dict
-from custom_components.tunnihind.plans.plan import decide, window_in, windows_after
+from custom_components.tunnihind.plans.plan import next_outcome, window_in_span, windows_after
 from custom_components.tunnihind.plans.saving import Cost
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
@@ -48,7 +48,7 @@ class TestByEnergy:
     """The duration is calculated from the needed energy and the power."""
 
     def test_a_window_by_energy_has_its_duration_and_its_cost(self) -> None:
-        found = window(decide(plan(energy=4, power=2), TODAY, NIGHT))
+        found = window(next_outcome(plan(energy=4, power=2), TODAY, NIGHT))
         assert hours(found) == [(1, 3)]
         assert found.cost == Cost(expected=0.4, low=0.4, high=0.4, energy=4)
         assert found.saving is not None
@@ -56,19 +56,19 @@ class TestByEnergy:
     def test_the_cost_includes_only_the_needed_part_of_the_last_quarter(self) -> None:
         # 2.1 kWh take 1 h 3 min of 2 kW, so 15 minutes of the dearer hour are planned and 3 of them used.
         timeline = line(settled(NIGHT, [0.1, 0.4]))
-        found = window(decide(plan(energy=2.1, power=2), timeline, NIGHT))
+        found = window(next_outcome(plan(energy=2.1, power=2), timeline, NIGHT))
         assert hours(found) == [(0, 1.25)]
         assert found.cost == Cost(expected=0.24, low=0.24, high=0.24, energy=2.1)
 
     def test_a_predicted_cost_has_a_range(self) -> None:
         timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.2)] * 24))
-        cost = window(decide(plan(energy=10, power=10, horizon="expected"), timeline, NIGHT)).cost
+        cost = window(next_outcome(plan(energy=10, power=10, horizon="expected"), timeline, NIGHT)).cost
         assert cost == Cost(expected=1.0, low=0.5, high=2.0, energy=10)
 
     @pytest.mark.parametrize("split", [True, False])
     def test_more_energy_than_fits_takes_all_the_time_and_is_marked_shortened(self, split: bool) -> None:
         asked = plan(energy=30, power=2, split=split, earliest="00:00:00", deadline="06:00:00")
-        found = window(decide(asked, TODAY, NIGHT))
+        found = window(next_outcome(asked, TODAY, NIGHT))
         assert hours(found) == [(0, 6)]
         assert found.shortened
         assert found.cost is not None
@@ -76,34 +76,36 @@ class TestByEnergy:
 
     def test_in_one_piece_more_energy_than_fits_takes_the_longest_run(self) -> None:
         timeline = line(settled(NIGHT, [0.1, None, 0.3, 0.4, 0.5, None, 0.1, 0.1]))
-        found = window(decide(plan(energy=10, power=2), timeline, NIGHT))
+        found = window(next_outcome(plan(energy=10, power=2), timeline, NIGHT))
         assert hours(found) == [(2, 5)]
         assert found.shortened
 
     def test_in_one_piece_missing_time_is_only_added_to_the_running_piece(self) -> None:
         asked = plan(energy=6, power=2)
-        began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
-        assert hours(decide(asked, line(settled(NIGHT, [0.3, 0.4, 0.1, 0.1, 0.1])), clock(0.5), began)) == [(0, 3)]
-        over = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
-        assert reason(decide(asked, TODAY, clock(3), over)) is NoWindowReason.NO_PRICES
+        began = next_outcome(asked, line(settled(NIGHT, [0.3])), NIGHT)
+        assert hours(next_outcome(asked, line(settled(NIGHT, [0.3, 0.4, 0.1, 0.1, 0.1])), clock(0.5), began)) == [
+            (0, 3)
+        ]
+        over = next_outcome(asked, line(settled(NIGHT, [0.3])), clock(2), began)
+        assert reason(next_outcome(asked, TODAY, clock(3), over)) is NoWindowReason.NO_PRICES
 
     def test_with_an_energy_of_zero_the_plan_is_done(self) -> None:
-        assert reason(decide(plan(energy=0, power=2), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
-        assert reason(decide(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
-        assert reason(window_in(plan(energy=0, power=2), TODAY, Span(NIGHT, NIGHT + DAY_S), NIGHT)) is (
+        assert reason(next_outcome(plan(energy=0, power=2), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
+        assert reason(next_outcome(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is NoWindowReason.NOTHING_NEEDED
+        assert reason(window_in_span(plan(energy=0, power=2), TODAY, Span(NIGHT, NIGHT + DAY_S), NIGHT)) is (
             NoWindowReason.NOTHING_NEEDED
         )
 
     def test_a_window_that_has_begun_stays_also_when_nothing_more_is_needed(self) -> None:
-        began = decide(plan(energy=4, power=2), TODAY, clock(1))
-        held = decide(plan(energy=0, power=2), TODAY, clock(2), began)
+        began = next_outcome(plan(energy=4, power=2), TODAY, clock(1))
+        held = next_outcome(plan(energy=0, power=2), TODAY, clock(2), began)
         assert hours(held) == [(1, 3)]
-        done = decide(plan(energy=0, power=2), TODAY, clock(3), held)
+        done = next_outcome(plan(energy=0, power=2), TODAY, clock(3), held)
         assert reason(done) is NoWindowReason.NOTHING_NEEDED
         assert done.last_run == held
 
     def test_the_cost_is_stored_and_may_be_missing_in_older_decisions(self) -> None:
-        found = decide(plan(energy=4, power=2), TODAY, NIGHT)
+        found = next_outcome(plan(energy=4, power=2), TODAY, NIGHT)
         kept = json.loads(json.dumps(asdict(found)))
         assert outcome_from_dict(kept) == found
         del kept["cost"]
@@ -114,19 +116,19 @@ class TestDearest:
     """The hours to avoid."""
 
     def test_the_most_expensive_window_of_the_day_is_found(self) -> None:
-        found = window(decide(plan(kind="dearest", duration=120), TODAY, NIGHT))
+        found = window(next_outcome(plan(kind="dearest", duration=120), TODAY, NIGHT))
         assert hours(found) == [(7, 9)]
         assert (found.average, found.saving, found.cost) == (0.5, None, None)
 
     def test_a_price_limit_is_the_lowest_price(self) -> None:
         asked = {"kind": "dearest", "duration": 240, "split": True, "min_piece": 60}
-        assert hours(decide(plan(**asked, price_cap=40), TODAY, NIGHT)) == [(6, 9)]
-        assert reason(decide(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is NoWindowReason.BELOW_CAP
+        assert hours(next_outcome(plan(**asked, price_cap=40), TODAY, NIGHT)) == [(6, 9)]
+        assert reason(next_outcome(plan(**asked, price_cap=50.1), TODAY, NIGHT)) is NoWindowReason.BELOW_CAP
 
     def test_caution_counts_the_tenth_percentile(self) -> None:
         timeline = line(settled(NIGHT, [0.3]), predicted(NIGHT + HOUR_S, [(0.1, 0.4, 0.9)] * 23))
-        assert hours(decide(plan(kind="dearest", duration=60, horizon="cautious"), timeline, NIGHT)) == [(0, 1)]
-        assert hours(decide(plan(kind="dearest", duration=60, horizon="expected"), timeline, NIGHT)) == [(1, 2)]
+        assert hours(next_outcome(plan(kind="dearest", duration=60, horizon="cautious"), timeline, NIGHT)) == [(0, 1)]
+        assert hours(next_outcome(plan(kind="dearest", duration=60, horizon="expected"), timeline, NIGHT)) == [(1, 2)]
 
     @settings(max_examples=100)
     @given(
@@ -144,8 +146,8 @@ class TestDearest:
         self, prices: list[float | None], form: dict[str, Any]
     ) -> None:
         turned = [None if price is None else -price for price in prices]
-        dearest = decide(plan(kind="dearest", **form), line(settled(NIGHT, prices)), NIGHT)
-        cheapest = decide(plan(**form), line(settled(NIGHT, turned)), NIGHT)
+        dearest = next_outcome(plan(kind="dearest", **form), line(settled(NIGHT, prices)), NIGHT)
+        cheapest = next_outcome(plan(**form), line(settled(NIGHT, turned)), NIGHT)
         if isinstance(cheapest, Window):
             assert window(dearest).pieces == cheapest.pieces
         else:
@@ -156,86 +158,90 @@ class TestByPriceLimit:
     """All hours below, or above, a price."""
 
     def test_all_hours_at_or_below_a_price_are_one_window(self) -> None:
-        found = window(decide(plan(kind="below", price_cap=20), TODAY, NIGHT))
+        found = window(next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT))
         assert hours(found) == [(0, 3), (5, 6), (10, 24)]
         assert (found.saving, found.shortened) == (None, False)
 
     def test_all_hours_at_or_above_a_price_are_one_window(self) -> None:
-        assert hours(decide(plan(kind="above", price_cap=30), TODAY, NIGHT)) == [(3, 5), (6, 10)]
+        assert hours(next_outcome(plan(kind="above", price_cap=30), TODAY, NIGHT)) == [(3, 5), (6, 10)]
 
     def test_runs_shorter_than_the_least_piece_are_left_out(self) -> None:
-        assert hours(decide(plan(kind="below", price_cap=10, min_piece=75), TODAY, NIGHT)) == [(1, 3)]
+        assert hours(next_outcome(plan(kind="below", price_cap=10, min_piece=75), TODAY, NIGHT)) == [(1, 3)]
 
     def test_the_span_of_the_plan_holds(self) -> None:
         asked = plan(kind="below", price_cap=20, earliest="02:00:00", deadline="12:00:00")
-        assert hours(decide(asked, TODAY, NIGHT)) == [(2, 3), (5, 6), (10, 12)]
+        assert hours(next_outcome(asked, TODAY, NIGHT)) == [(2, 3), (5, 6), (10, 12)]
 
     def test_a_cautious_plan_by_limit_uses_the_percentiles(self) -> None:
         timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.3), (0.05, 0.1, 0.15), *[(0.2, 0.3, 0.4)] * 22]))
-        assert hours(decide(plan(kind="below", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(1, 2)]
-        assert hours(decide(plan(kind="above", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(2, 24)]
+        assert hours(next_outcome(plan(kind="below", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(1, 2)]
+        assert hours(next_outcome(plan(kind="above", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(2, 24)]
 
     def test_the_running_piece_stays_and_the_hours_ahead_follow_the_prices(self) -> None:
-        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        began = next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT)
         other = line(settled(NIGHT, [0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.1, *[0.9] * 17]))
-        held = window(decide(plan(kind="below", price_cap=20), other, clock(1), began))
+        held = window(next_outcome(plan(kind="below", price_cap=20), other, clock(1), began))
         assert hours(held) == [(0, 3), (6, 7)]
         assert held.locked
 
     def test_another_limit_counts_for_the_hours_ahead(self) -> None:
-        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
-        assert hours(decide(plan(kind="below", price_cap=10), TODAY, clock(1), began)) == [(0, 3), (5, 6)]
+        began = next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        assert hours(next_outcome(plan(kind="below", price_cap=10), TODAY, clock(1), began)) == [(0, 3), (5, 6)]
 
     def test_a_running_piece_continues_without_a_gap_while_prices_allow(self) -> None:
         asked = plan(kind="below", price_cap=20, min_piece=120)
-        began = decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.3, *[0.5] * 21])), NIGHT)
-        assert hours(decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.2, *[0.5] * 21])), clock(1), began)) == [(0, 3)]
+        began = next_outcome(asked, line(settled(NIGHT, [0.1, 0.1, 0.3, *[0.5] * 21])), NIGHT)
+        assert hours(next_outcome(asked, line(settled(NIGHT, [0.1, 0.1, 0.2, *[0.5] * 21])), clock(1), began)) == [
+            (0, 3)
+        ]
 
     def test_hours_that_come_after_the_window_was_over_reopen_it(self) -> None:
         asked = plan(kind="below", price_cap=10)
-        held = decide(asked, line(settled(NIGHT, DAY[:4])), clock(1))
-        over = decide(asked, line(settled(NIGHT, DAY[:4])), clock(4), held)
+        held = next_outcome(asked, line(settled(NIGHT, DAY[:4])), clock(1))
+        over = next_outcome(asked, line(settled(NIGHT, DAY[:4])), clock(4), held)
         assert reason(over) is NoWindowReason.NO_PRICES
-        assert hours(decide(asked, TODAY, clock(4.5), over)) == [(1, 3), (5, 6)]
+        assert hours(next_outcome(asked, TODAY, clock(4.5), over)) == [(1, 3), (5, 6)]
 
     def test_a_published_price_ends_a_predicted_piece_after_its_least_length(self) -> None:
         asked = plan(kind="below", price_cap=20, min_piece=60, horizon="expected")
         hoped = line(settled(NIGHT, [0.1]), predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.3)] * 23))
-        began = decide(asked, hoped, NIGHT)
+        began = next_outcome(asked, hoped, NIGHT)
         assert hours(began) == [(0, 24)]
         published = line(settled(NIGHT, [0.1, 0.9, 0.9, 0.1, *[0.9] * 20]))
-        assert hours(decide(asked, published, clock(0.25), began)) == [(0, 1), (3, 4)]
-        assert hours(decide(asked, published, clock(1.5), began)) == [(0, 1.75), (3, 4)]
+        assert hours(next_outcome(asked, published, clock(0.25), began)) == [(0, 1), (3, 4)]
+        assert hours(next_outcome(asked, published, clock(1.5), began)) == [(0, 1.75), (3, 4)]
 
     def test_without_any_price_the_planned_pieces_stay(self) -> None:
-        began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
-        assert hours(decide(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
+        began = next_outcome(plan(kind="below", price_cap=20), TODAY, NIGHT)
+        assert hours(next_outcome(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
 
     def test_a_piece_over_midnight_counts_as_a_whole_on_both_sides(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=90)
         timeline = line(settled(NIGHT, [*[0.5] * 23, 0.1, 0.1, *[0.5] * 23]))
-        began = decide(asked, timeline, clock(20))
+        began = next_outcome(asked, timeline, clock(20))
         assert hours(began) == [(23, 24)]
-        held = decide(asked, timeline, clock(23.5), began)
+        held = next_outcome(asked, timeline, clock(23.5), began)
         assert hours(held) == [(23, 24)]
-        assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
-        late = decide(asked, timeline, clock(24) + 600, held)
+        assert hours(next_outcome(asked, timeline, clock(24), held)) == [(24, 25)]
+        late = next_outcome(asked, timeline, clock(24) + 600, held)
         assert not isinstance(late, Window), "a device that has stopped does not start again for 45 minutes"
 
     def test_no_piece_runs_over_a_deadline_within_a_quarter_of_an_hour(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60, deadline="00:10:00")
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 23]))
-        began = decide(asked, timeline, clock(20))
+        began = next_outcome(asked, timeline, clock(20))
         assert hours(began) == [(22, 24)]
-        assert isinstance(decide(asked, timeline, clock(24.25), decide(asked, timeline, clock(22), began)), NoWindow)
+        assert isinstance(
+            next_outcome(asked, timeline, clock(24.25), next_outcome(asked, timeline, clock(22), began)), NoWindow
+        )
 
     def test_windows_of_all_published_days_are_known(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60)
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))
-        now = window(decide(asked, timeline, clock(20)))
+        now = window(next_outcome(asked, timeline, clock(20)))
         assert [hours(later) for later in windows_after(asked, timeline, now, clock(20))] == [[(24, 25), (30, 31)]]
         other = plan(duration=60)
-        assert windows_after(other, timeline, window(decide(other, timeline, NIGHT)), NIGHT) == ()
+        assert windows_after(other, timeline, window(next_outcome(other, timeline, NIGHT)), NIGHT) == ()
 
     @pytest.mark.parametrize("kind", ["below", "above"])
     def test_over_days_it_is_on_in_exactly_the_hours_within_its_limit(self, kind: str) -> None:
@@ -244,7 +250,7 @@ class TestByPriceLimit:
         on = 0
         for now in range(first, first + 4 * DAY_S, QUARTER_S):
             timeline = timeline_at(now)
-            outcome = household.outcome = decide(household.plan, timeline, now, household.outcome)
+            outcome = household.outcome = next_outcome(household.plan, timeline, now, household.outcome)
             period = timeline.period_at(now)
             assert period is not None
             runs = isinstance(outcome, Window) and outcome.runs_at(now)
@@ -258,32 +264,34 @@ class TestNearlyAsCheap:
 
     def test_the_earliest_window_within_the_tolerance_wins(self) -> None:
         timeline = line(settled(NIGHT, [0.3, 0.12, 0.3, 0.1, *[0.3] * 20]))
-        assert hours(decide(plan(duration=60), timeline, NIGHT)) == [(3, 4)]
-        assert hours(decide(plan(duration=60, tolerance=1.9), timeline, NIGHT)) == [(3, 4)]
-        assert hours(decide(plan(duration=60, tolerance=2), timeline, NIGHT)) == [(1, 2)]
+        assert hours(next_outcome(plan(duration=60), timeline, NIGHT)) == [(3, 4)]
+        assert hours(next_outcome(plan(duration=60, tolerance=1.9), timeline, NIGHT)) == [(3, 4)]
+        assert hours(next_outcome(plan(duration=60, tolerance=2), timeline, NIGHT)) == [(1, 2)]
 
     def test_between_two_hours_it_may_begin_at_a_quarter(self) -> None:
         timeline = line(settled(NIGHT, [0.3, 0.1, *[0.3] * 22]))
-        assert hours(decide(plan(duration=60, tolerance=5), timeline, NIGHT)) == [(0.75, 1.75)]
+        assert hours(next_outcome(plan(duration=60, tolerance=5), timeline, NIGHT)) == [(0.75, 1.75)]
 
     def test_the_latest_window_within_the_tolerance_wins(self) -> None:
         timeline = line(settled(NIGHT, [0.3, 0.1, 0.3, 0.12, *[0.3] * 20]))
-        assert hours(decide(plan(duration=60, tolerance=2, prefer="latest"), timeline, NIGHT)) == [(3, 4)]
+        assert hours(next_outcome(plan(duration=60, tolerance=2, prefer="latest"), timeline, NIGHT)) == [(3, 4)]
 
     def test_among_equally_cheap_windows_the_preferred_one_wins_without_tolerance(self) -> None:
-        assert hours(decide(plan(duration=60, prefer="latest"), line(settled(NIGHT, [0.1] * 24)), NIGHT)) == [(23, 24)]
+        assert hours(next_outcome(plan(duration=60, prefer="latest"), line(settled(NIGHT, [0.1] * 24)), NIGHT)) == [
+            (23, 24)
+        ]
 
     def test_the_split_window_that_ends_first_wins_then_the_cheapest(self) -> None:
         timeline = line(settled(NIGHT, [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17]))
         split = {"duration": 120, "split": True, "min_piece": 60}
-        assert hours(decide(plan(**split), timeline, NIGHT)) == [(2, 3), (6, 7)]
-        assert hours(decide(plan(**split, tolerance=1), timeline, NIGHT)) == [(1, 3)]
+        assert hours(next_outcome(plan(**split), timeline, NIGHT)) == [(2, 3), (6, 7)]
+        assert hours(next_outcome(plan(**split, tolerance=1), timeline, NIGHT)) == [(1, 3)]
 
     def test_a_later_window_does_not_slip_on_when_the_best_has_passed(self) -> None:
         # Each hour is a cent dearer than the one before: from what is left, the next one would always be near enough.
         timeline = line(settled(NIGHT, [0.1 + hour / 100 for hour in range(24)]))
         asked = plan(duration=60, tolerance=2, prefer="latest")
-        assert [hours(decide(asked, timeline, clock(now))) for now in (0, 1, 2)] == [[(2, 3)]] * 3
+        assert [hours(next_outcome(asked, timeline, clock(now))) for now in (0, 1, 2)] == [[(2, 3)]] * 3
 
 
 HOURLY = st.lists(st.one_of(st.none(), st.sampled_from([0.1, 0.11, 0.12, 0.2, 0.3])), min_size=24, max_size=24)
@@ -308,8 +316,8 @@ def test_while_prices_stay_a_window_stays_where_it_is_until_it_begins(
     prices: list[float | None], form: dict[str, Any]
 ) -> None:
     timeline = line(settled(NIGHT, prices))
-    first = decide(plan(**form), timeline, NIGHT)
+    first = next_outcome(plan(**form), timeline, NIGHT)
     if isinstance(first, NoWindow):
         return
     for now in range(NIGHT, first.start + 1, QUARTER_S):
-        assert window(decide(plan(**form), timeline, now)).pieces == first.pieces
+        assert window(next_outcome(plan(**form), timeline, now)).pieces == first.pieces

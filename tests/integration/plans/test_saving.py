@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from custom_components.tunnihind.plans.saving import average_percentiles, saving_of
+from custom_components.tunnihind.plans.saving import average_percentiles, window_saving
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline, rounded
 from tests.support.household.timelines import NIGHT, QUARTER_S, hour, line, predicted, settled
 
@@ -27,19 +27,19 @@ def rho(apart_h: float) -> float:
 
 
 def test_the_saving_of_settled_hours_is_certain() -> None:
-    saving = saving_of(line(settled(NIGHT, [0.30, 0.20, 0.10, 0.14])), hours((2, 4)), NIGHT)
+    saving = window_saving(line(settled(NIGHT, [0.30, 0.20, 0.10, 0.14])), hours((2, 4)), NIGHT)
     assert saving is not None
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.13, 0.13, 0.13, 1.0)
 
 
 def test_starting_at_once_saves_nothing_and_has_no_chance_of_more() -> None:
-    saving = saving_of(line(predicted(NIGHT, [(0.1, 0.2, 0.3)] * 3)), hours((0, 3)), NIGHT)
+    saving = window_saving(line(predicted(NIGHT, [(0.1, 0.2, 0.3)] * 3)), hours((0, 3)), NIGHT)
     assert saving is not None
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_equal_prices_save_nothing_despite_rounding_errors() -> None:
-    saving = saving_of(line(settled(NIGHT, [0.1] * 6)), hours((3, 6)), NIGHT)
+    saving = window_saving(line(settled(NIGHT, [0.1] * 6)), hours((3, 6)), NIGHT)
     assert saving is not None
     assert (saving.expected, saving.chance) == (0.0, 0.0)
 
@@ -48,12 +48,12 @@ def test_equal_prices_save_nothing_despite_rounding_errors() -> None:
 def test_without_the_price_of_an_hour_the_saving_is_unknown(gap: int) -> None:
     prices: list[float | None] = [0.3, 0.3, 0.1, 0.1]
     prices[gap] = None
-    assert saving_of(line(settled(NIGHT, prices)), hours((2, 4)), NIGHT) is None
+    assert window_saving(line(settled(NIGHT, prices)), hours((2, 4)), NIGHT) is None
 
 
 def test_part_hours_count_by_their_time() -> None:
     timeline = line(settled(NIGHT, [0.4, 0.2, 0.1]))
-    saving = saving_of(timeline, [(NIGHT + 5 * QUARTER_S, NIGHT + 11 * QUARTER_S)], NIGHT + 2 * QUARTER_S)
+    saving = window_saving(timeline, [(NIGHT + 5 * QUARTER_S, NIGHT + 11 * QUARTER_S)], NIGHT + 2 * QUARTER_S)
     assert saving is not None
     # At once: half of the first hour, the second; the window: three quarters each of the second and third.
     assert saving.expected == rounded((0.5 * 0.4 + 0.2) / 1.5 - (0.75 * 0.2 + 0.75 * 0.1) / 1.5)
@@ -64,14 +64,14 @@ def test_two_pieces_in_one_hour_both_count() -> None:
         (NIGHT + HOUR_S, NIGHT + HOUR_S + QUARTER_S),
         (NIGHT + HOUR_S + 2 * QUARTER_S, NIGHT + HOUR_S + 3 * QUARTER_S),
     ]
-    saving = saving_of(line(settled(NIGHT, [0.3, 0.1])), pieces, NIGHT)
+    saving = window_saving(line(settled(NIGHT, [0.3, 0.1])), pieces, NIGHT)
     assert saving is not None
     assert saving.expected == 0.2
 
 
 def test_against_a_settled_hour_only_the_predicted_ones_are_uncertain() -> None:
     timeline = line([hour(NIGHT, 0.20)], predicted(NIGHT + HOUR_S, [(0.05, 0.10, 0.18)]))
-    saving = saving_of(timeline, hours((1, 2)), NIGHT)
+    saving = window_saving(timeline, hours((1, 2)), NIGHT)
     assert saving is not None
     assert (saving.low, saving.expected, saving.high) == (0.02, 0.10, 0.15)
     assert saving.chance == pytest.approx(NormalDist(0.10, 0.08 / P90).cdf(0.20), abs=1e-3)
@@ -79,7 +79,7 @@ def test_against_a_settled_hour_only_the_predicted_ones_are_uncertain() -> None:
 
 def test_a_saving_that_is_expected_to_be_a_loss_has_less_than_an_even_chance() -> None:
     timeline = line([hour(NIGHT, 0.10)], predicted(NIGHT + HOUR_S, [(0.05, 0.15, 0.20)]))
-    saving = saving_of(timeline, hours((1, 2)), NIGHT)
+    saving = window_saving(timeline, hours((1, 2)), NIGHT)
     assert saving is not None
     assert saving.expected == -0.05
     # It pays when the predicted hour falls: its lower side.
@@ -91,7 +91,7 @@ def test_two_predicted_hours_depend_on_each_other_by_their_distance() -> None:
     high = (0.20, 0.30, 0.40)
     for apart in (1, 5, 30):
         timeline = line(predicted(NIGHT, [high]), predicted(NIGHT + apart * HOUR_S, [band]))
-        saving = saving_of(timeline, hours((apart, apart + 1)), NIGHT)
+        saving = window_saving(timeline, hours((apart, apart + 1)), NIGHT)
         assert saving is not None
         spread = 0.10 * math.sqrt(2 - 2 * rho(apart))
         assert (saving.low, saving.high) == pytest.approx((0.20 - spread, 0.20 + spread), abs=1e-4)
@@ -125,7 +125,7 @@ def test_a_saving_is_in_order_and_its_chance_fits_it(
 ) -> None:
     start = data.draw(st.integers(0, len(bands) // 2))
     length = data.draw(st.integers(1, len(bands) - start))
-    saving = saving_of(Timeline(HOUR_S, predicted(NIGHT, bands)), hours((start, start + length)), NIGHT)
+    saving = window_saving(Timeline(HOUR_S, predicted(NIGHT, bands)), hours((start, start + length)), NIGHT)
     assert saving is not None
     assert saving.low <= saving.expected <= saving.high
     assert 0 <= saving.chance <= 1

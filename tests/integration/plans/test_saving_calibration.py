@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from custom_components.tunnihind.plans.saving import Saving, average_percentiles, saving_of
+from custom_components.tunnihind.plans.saving import Saving, average_percentiles, window_saving
 from custom_components.tunnihind.prices.timeline import Period, Timeline
 from tests.support.clocks import StillClock
 from tests.support.household.savings import Judged, as_came, as_issued, as_on_path, judged, reliability, share_inside
@@ -168,7 +168,7 @@ def test_savings_and_averages_are_those_of_paths_that_err_as_the_served_model_do
     assert high - low == pytest.approx(drawn[1] - drawn[0], rel=0.1)
     for first, hours in ((3, 1), (17, 3), (16, 6), (40, 4)):
         piece = start + first * HOUR_S, start + (first + hours) * HOUR_S
-        saving = saving_of(Timeline(HOUR_S, periods), [piece], start)
+        saving = window_saving(Timeline(HOUR_S, periods), [piece], start)
         assert saving is not None
         saved = paths[:, :hours].mean(axis=1) - paths[:, first : first + hours].mean(axis=1)
         drawn = np.percentile(saved, [10, 90])

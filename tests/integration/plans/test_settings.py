@@ -14,9 +14,9 @@ def test_an_empty_form_is_three_published_hours_in_one_piece_every_day() -> None
         earliest=None,
         deadline=None,
         weekdays=frozenset(range(7)),
-        days=1,
+        max_span_days=1,
         horizon=Horizon.PUBLISHED,
-        price_cap=None,
+        price_limit=None,
     )
 
 
@@ -38,9 +38,9 @@ def test_a_full_form_is_read_in_its_own_units() -> None:
         earliest=time(22),
         deadline=time(6, 30),
         weekdays=frozenset({0, 6}),
-        days=2,
+        max_span_days=2,
         horizon=Horizon.CAUTIOUS,
-        price_cap=0.125,
+        price_limit=0.125,
     )
 
 
@@ -59,7 +59,7 @@ def test_the_default_minimum_piece_is_an_hour_or_all_of_a_shorter_plan() -> None
 
 def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
     # 0.57 / 100 is 0.005699999999999999 in floats.
-    assert PlanSettings.from_mapping({"price_cap": 0.57}).price_cap == 0.0057
+    assert PlanSettings.from_mapping({"price_cap": 0.57}).price_limit == 0.0057
 
 
 @pytest.mark.parametrize(
@@ -162,19 +162,19 @@ def test_no_piece_has_to_be_longer_than_the_plan() -> None:
 def test_a_form_has_the_most_starts_and_the_tolerance() -> None:
     form = {"kind": "dearest", "split": True, "max_starts": 3.0, "tolerance": 0.57, "prefer": "latest"}
     settings = PlanSettings.from_mapping(form)
-    assert (settings.kind, settings.max_starts) == (PlanKind.MOST_EXPENSIVE, 3)
+    assert (settings.kind, settings.most_pieces) == (PlanKind.MOST_EXPENSIVE, 3)
     assert (settings.tolerance, settings.prefer) == (0.0057, Preference.LATEST)
 
 
 def test_starts_mean_nothing_to_a_plan_in_one_piece() -> None:
-    assert PlanSettings.from_mapping({"split": False, "max_starts": 3}).max_starts is None
+    assert PlanSettings.from_mapping({"split": False, "max_starts": 3}).most_pieces is None
 
 
 @pytest.mark.parametrize("kind", ["below", "above"])
 def test_a_price_limit_alone_makes_a_plan_of_all_hours_on_its_side(kind: str) -> None:
     settings = PlanSettings.from_mapping({"kind": kind, "price_cap": 12.5})
-    assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (0, 900, 0.125)
-    assert settings.kind.is_by_limit
+    assert (settings.duration_s, settings.min_piece_s, settings.price_limit) == (0, 900, 0.125)
+    assert settings.kind.has_limit_instead_of_duration
     assert settings.kind.looks_for_high_prices == (kind == "above")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from custom_components.tunnihind.plans.plan import PlanStatus, decide, status_of, switched_off_outcome
+from custom_components.tunnihind.plans.plan import PlanStatus, next_outcome, status_of, switched_off_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.timeline import HOUR_S, Timeline
 from tests.support.household.timelines import NIGHT, line, settled
@@ -18,7 +18,7 @@ def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: ob
     outcome = None
     now = NIGHT + int(hour_of_day * HOUR_S)
     for instant in range(NIGHT, now + 1, 900):
-        outcome = decide(settings, timeline, instant, outcome)
+        outcome = next_outcome(settings, timeline, instant, outcome)
     assert outcome is not None
     return status_of(settings, outcome, now)
 

@@ -66,11 +66,11 @@ def day_of(
         if minute in switched:
             plan = planner.plan("plan")
             assert plan is not None
-            planner.decide(timeline, now)
+            planner.update_outcomes(timeline, now)
             change(planner, now, enabled=not plan.enabled)
         if restarts:
             planner = restarted(planner, form)
-        outcome = planner.decide(timeline, now)["plan"]
+        outcome = planner.update_outcomes(timeline, now)["plan"]
         if isinstance(outcome, Window) and outcome.runs_at(now):
             seen = joined(seen, (minute, following))
     noted: list[tuple[int, int]] = []
@@ -134,9 +134,9 @@ def test_one_piece_that_is_off_for_a_moment_goes_on(
 def test_a_plan_switched_off_at_the_moment_its_window_begins_has_not_run() -> None:
     timeline = line(settled(NIGHT, [5] * 3 + [1] * 2 + [5] * 19))
     planner = planner_of({"duration": 120})
-    planner.decide(timeline, NIGHT)
+    planner.update_outcomes(timeline, NIGHT)
     change(planner, NIGHT + 3 * HOUR_S, enabled=False)
-    outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
+    outcome = planner.update_outcomes(timeline, NIGHT + 3 * HOUR_S)["plan"]
     assert isinstance(outcome, NoWindow)
     assert (outcome.last_run, outcome.rest, planner.windows("plan")) == (None, (), [])
 
@@ -144,9 +144,9 @@ def test_a_plan_switched_off_at_the_moment_its_window_begins_has_not_run() -> No
 def test_the_average_of_a_cut_window_is_of_the_time_that_ran() -> None:
     timeline = line(settled(NIGHT, [1.0, 3.0, *[9.0] * 22]))
     planner = planner_of({"duration": 120})
-    planner.decide(timeline, NIGHT)
+    planner.update_outcomes(timeline, NIGHT)
     change(planner, NIGHT + HOUR_S, enabled=False)
-    planner.decide(timeline, NIGHT + HOUR_S)
+    planner.update_outcomes(timeline, NIGHT + HOUR_S)
     [ran] = planner.windows("plan")
     assert (ran.pieces, ran.average, ran.saving) == (((NIGHT, NIGHT + HOUR_S),), 1.0, None)
 
@@ -155,10 +155,10 @@ def test_the_figures_of_a_resumed_window_are_of_the_time_before_and_after_the_pa
     bands = [(1.0, 2.0, 3.0), (2.0, 3.0, 4.0), *[(8.0, 9.0, 10.0)] * 21]
     timeline = line(settled(NIGHT, [1.0]), predicted(NIGHT + HOUR_S, bands))
     planner = planner_of({"duration": 180, "horizon": "expected"})
-    planner.decide(timeline, NIGHT)
+    planner.update_outcomes(timeline, NIGHT)
     for hours, enabled in ((1, False), (2, True)):
         change(planner, NIGHT + hours * HOUR_S, enabled=enabled)
-        planner.decide(timeline, NIGHT + hours * HOUR_S)
+        planner.update_outcomes(timeline, NIGHT + hours * HOUR_S)
     [ran] = planner.windows("plan")
     assert ran.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S))
     assert (ran.average, ran.forecast_share) == (2.0, 0.5)
@@ -168,10 +168,10 @@ def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 120, "earliest": "02:00:00", "deadline": "12:00:00"})
     for now in (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S):
-        planner.decide(timeline, now)
+        planner.update_outcomes(timeline, now)
     change(planner, NIGHT + 3 * HOUR_S, enabled=False)
-    planner.decide(timeline, NIGHT + 3 * HOUR_S)
-    outcome = planner.decide(timeline, NIGHT + HOUR_S)["plan"]
+    planner.update_outcomes(timeline, NIGHT + 3 * HOUR_S)
+    outcome = planner.update_outcomes(timeline, NIGHT + HOUR_S)["plan"]
     assert isinstance(outcome, NoWindow)
     assert (outcome.last_run, outcome.rest) == (None, ())
 
@@ -179,9 +179,9 @@ def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
 def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
     known = line(settled(NIGHT, [1.0]))
     planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
-    planner.decide(known, NIGHT)
+    planner.update_outcomes(known, NIGHT)
     change(planner, NIGHT + HOUR_S, values={"energy": 8})  # the car has charged 4 kWh
-    outcome = planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
+    outcome = planner.update_outcomes(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
     assert isinstance(outcome, Window)
     assert outcome.pieces == ((NIGHT, NIGHT + 3 * HOUR_S),)
     assert outcome.cost is not None
@@ -192,19 +192,19 @@ def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
 def test_a_device_that_needs_nothing_more_gets_no_missing_time() -> None:
     known = line(settled(NIGHT, [1.0]))
     planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
-    before = planner.decide(known, NIGHT)["plan"]
+    before = planner.update_outcomes(known, NIGHT)["plan"]
     change(planner, NIGHT + QUARTER_S, values={"energy": 0})
-    assert planner.decide(line(settled(NIGHT, [1.0] * 24)), NIGHT + QUARTER_S)["plan"] == before
+    assert planner.update_outcomes(line(settled(NIGHT, [1.0] * 24)), NIGHT + QUARTER_S)["plan"] == before
 
 
 def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
     timeline = line(settled(NIGHT, [0.05] * 6 + [0.5] * 18))
     planner = planner_of({"kind": "below", "price_cap": 10})
-    planner.decide(timeline, NIGHT)
+    planner.update_outcomes(timeline, NIGHT)
     change(planner, NIGHT + HOUR_S, enabled=False)
-    planner.decide(timeline, NIGHT + HOUR_S)
+    planner.update_outcomes(timeline, NIGHT + HOUR_S)
     change(planner, NIGHT + 3 * HOUR_S, enabled=True)
-    outcome = planner.decide(timeline, NIGHT + 3 * HOUR_S)["plan"]
+    outcome = planner.update_outcomes(timeline, NIGHT + 3 * HOUR_S)["plan"]
     assert isinstance(outcome, Window)
     assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 3 * HOUR_S, NIGHT + 6 * HOUR_S))
     assert not outcome.shortened
@@ -213,10 +213,10 @@ def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
 def test_planning_again_drops_the_running_window_and_notes_its_time() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 240})
-    planner.decide(timeline, NIGHT)
+    planner.update_outcomes(timeline, NIGHT)
     now = NIGHT + HOUR_S + QUARTER_S // 3
     change(planner, now, replan=True, values={"duration": 60})
-    planner.decide(timeline, now)
+    planner.update_outcomes(timeline, now)
     ran, ahead = planner.windows("plan")
     assert ran.pieces == ((NIGHT, now),)
     assert ahead.pieces == ((NIGHT + HOUR_S + QUARTER_S, NIGHT + 2 * HOUR_S + QUARTER_S),)

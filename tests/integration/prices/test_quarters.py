@@ -8,7 +8,7 @@ from hypothesis import given
 
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.plans.outcome import Window
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.prices.days import Day, day_of
 from custom_components.tunnihind.prices.tariff import Tariff
@@ -84,7 +84,7 @@ def test_a_plan_runs_in_the_cheapest_quarters() -> None:
     dip = day.start + 10 * HOUR_S + 2 * QUARTER_S
     known.settled.update({dip: -5.0, dip + QUARTER_S: -5.0})
     plan = PlanSettings.from_mapping({"duration": 30})
-    window = decide(plan, timeline_of(known, TARIFF), day.start)
+    window = next_outcome(plan, timeline_of(known, TARIFF), day.start)
     assert isinstance(window, Window)
     assert window.pieces == ((dip, dip + 2 * QUARTER_S),)
 

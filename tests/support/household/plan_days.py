@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 
 from custom_components.tunnihind.plans.outcome import Outcome, Window, outcome_from_dict
-from custom_components.tunnihind.plans.plan import decide
+from custom_components.tunnihind.plans.plan import next_outcome
 from custom_components.tunnihind.plans.settings import PlanSettings
 from custom_components.tunnihind.plans.spans import Span
 from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
@@ -80,7 +80,7 @@ class Household:
 
     def tick(self, now: int, timeline: Timeline) -> None:
         """Decide, and note the quarters in which the plan runs."""
-        self.outcome = decide(self.plan, timeline, now, self.outcome)
+        self.outcome = next_outcome(self.plan, timeline, now, self.outcome)
         if isinstance(self.outcome, Window) and self.outcome.runs_at(now):
             held = self.runs.get(self.outcome.span, self.outcome)
             assert goes_on(held, self.outcome), "a window has moved after it had started"

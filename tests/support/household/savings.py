@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 from custom_components.tunnihind.plans.outcome import Window
-from custom_components.tunnihind.plans.plan import decide
-from custom_components.tunnihind.plans.saving import Saving, saving_of
+from custom_components.tunnihind.plans.plan import next_outcome
+from custom_components.tunnihind.plans.saving import Saving, window_saving
 from custom_components.tunnihind.plans.settings import WEEKDAYS, PlanSettings
 from custom_components.tunnihind.plans.solver import Piece, round_up_to_quarter
 from custom_components.tunnihind.prices.days import tallinn_time
@@ -39,7 +39,7 @@ class Judged:
 
     def on(self, prices: Timeline) -> float:
         """Return the saving at these prices, EUR/kWh. Raises ValueError if a price is missing."""
-        saving = saving_of(prices, self.pieces, self.at_once)
+        saving = window_saving(prices, self.pieces, self.at_once)
         if saving is None:
             raise ValueError("an hour that the saving rests on has no price")
         return saving.expected
@@ -61,11 +61,11 @@ class Bin:
 def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
     """Yield all uncertain savings: of plans of many kinds, for today, tomorrow and the day after."""
     for plan in _plans(now):
-        window = decide(plan, timeline, now)
+        window = next_outcome(plan, timeline, now)
         if not isinstance(window, Window) or window.saving is None or window.saving.low == window.saving.high:
             continue
         at_once = round_up_to_quarter(max(now, window.span.opens))
-        came = saving_of(truth, window.pieces, at_once)
+        came = window_saving(truth, window.pieces, at_once)
         if came is not None:
             yield Judged(window.pieces, at_once, window.saving, came.expected)
 
