@@ -12,7 +12,7 @@ from .card import feed as card_feed
 from .card import module as card_module
 from .const import DOMAIN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import async_keep_server_device, async_rename_plan_devices
+from .devices import async_keep_server_device_current, async_rename_plan_devices
 from .entity import async_remove_unfitting_entities
 from .services import async_setup_services
 from .storage import Storage
@@ -39,15 +39,15 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
     """Set up a config entry, which shows the prices of one zone of a server."""
     # The card is added before the first poll, because the card also shows that a server doesn't answer.
-    card_module.async_offer_card(hass)
+    card_module.async_add_card_to_pages(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
     entry.runtime_data = coordinator
-    async_keep_server_device(hass, entry)
+    async_keep_server_device_current(hass, entry)
     async_remove_unfitting_entities(hass, entry)
     await hass.config_entries.async_forward_entry_setups(entry, _FIRST_PLATFORMS)
     await hass.config_entries.async_forward_entry_setups(entry, (Platform.BINARY_SENSOR,))
-    issues.async_show_notices(hass, entry)
+    issues.async_keep_notices_current(hass, entry)
     entry.async_on_unload(entry.add_update_listener(_async_entry_changed))
     return True
 
@@ -64,7 +64,7 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Delete the entry's stored data. If no other entry is left, remove the card from all pages."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
-        card_module.async_withdraw_card(hass)
+        card_module.async_remove_card_from_pages(hass)
     await Storage(hass, entry.entry_id).remove()
 
 

@@ -88,7 +88,7 @@ async def async_setup_entry(
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
     add_while_selling(entry, lambda: async_add_entities([SellingBinarySensor(coordinator, NEGATIVE_SELLING)]))
-    add_plan_entities(entry, async_add_entities, WindowSensor, [WINDOW_RUNNING])
+    add_plan_entities(entry, async_add_entities, WindowRunningSensor, [WINDOW_RUNNING])
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
@@ -130,7 +130,7 @@ class ProblemSensor(AlwaysAvailableEntity, BinarySensorEntity):
         return list(problems(self.prices, self.coordinator.server_status))
 
 
-class WindowSensor(PlanEntity, BinarySensorEntity):
+class WindowRunningSensor(PlanEntity, BinarySensorEntity):
     """A sensor that is on while a piece of the plan's window runs. Between two pieces, the sensor is off."""
 
     @property

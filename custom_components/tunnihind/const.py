@@ -12,7 +12,7 @@ CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
 # Under this key, a config entry's data hold a number for each mode (live, demo or rehearsal) in which the entry has
 # statistics. The number distinguishes these statistics from those of other entries with the same zone and mode.
-CONF_STATISTICS: Final = "statistics"
+CONF_STATISTIC_NUMBERS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
 SUBENTRY_PLAN: Final = "plan"

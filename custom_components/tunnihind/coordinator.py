@@ -32,9 +32,9 @@ from .errors import TunnihindError
 from .household.planner import Planner
 from .household.prices_now import PricesNow, Timelines
 from .household.problems import problems
-from .ledger.completion import LedgerCompletion
+from .ledger.completion import LedgerCompleter
 from .ledger.ledger import Ledger
-from .past.paid_prices import PaidPrices
+from .past.paid_prices import PaidPriceCalculator
 from .plans.steering import SteeredPlan
 from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff import Tariff, tariff_from
@@ -84,8 +84,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)
-        self._completion = LedgerCompletion(
-            hass, entry, self.clock, lambda: self.ledger, lambda: self.paid_prices, self.async_update_listeners
+        self._ledger_completer = LedgerCompleter(
+            hass,
+            entry,
+            self.clock,
+            lambda: self.ledger,
+            lambda: self.paid_price_calculator,
+            self.async_update_listeners,
         )
         self._shown_problems: list[Problem] = []
         self._timelines: Final = Timelines()
@@ -125,11 +130,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         return tariff_from(self.config_entry.options, zone=self.zone, chosen_vat_rate=chosen)
 
     @property
-    def paid_prices(self) -> PaidPrices:
+    def paid_price_calculator(self) -> PaidPriceCalculator:
         """An object that computes the household's past prices."""
         step_s = self.billing.billed_by.step_s
         fetch_month = partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone)
-        return PaidPrices(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
+        return PaidPriceCalculator(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)
 
     @property
     def _needs_quarters(self) -> bool:
@@ -224,7 +229,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.selling_prices = replace(self.prices, timeline=lines.selling, level_prices=lines.selling)
         self.ledger.keep_only_plans(self.config_entry.subentries)
         self.ledger.update(self.planner.settings, self.prices.outcomes, lines.buying, now)
-        self._completion.async_look_for_missing_data(now)
+        self._ledger_completer.async_look_for_missing_data(now)
         self._shown_problems = problems(self.prices, self.server_status)
         self._save_if_changed()
 

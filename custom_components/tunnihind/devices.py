@@ -11,7 +11,7 @@ from .server.answers import server_name
 from .server.client import url_without_password
 
 
-def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
+def server_device_info(coordinator: TunnihindCoordinator) -> DeviceInfo:
     """Return the description of the server's device."""
     about = coordinator.about
     return DeviceInfo(
@@ -25,7 +25,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
     )
 
 
-def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
+def plan_device_info(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
     """Return the description of a plan's device. The parent of a plan's device is the server's device."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
@@ -46,7 +46,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 
 
 @callback
-def async_keep_server_device(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_keep_server_device_current(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
     The server's device is the parent of the plans' devices, so it must exist before the plans' entities are added.
@@ -55,7 +55,9 @@ def async_keep_server_device(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
     @callback
     def update_device() -> None:
-        device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, **server_device(coordinator))
+        device = dr.async_get(hass).async_get_or_create(
+            config_entry_id=entry.entry_id, **server_device_info(coordinator)
+        )
         coordinator.server_device_id = device.id
 
     coordinator.async_call_at_updates(update_device)

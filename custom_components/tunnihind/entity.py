@@ -17,7 +17,7 @@ from homeassistant.helpers.update_coordinator import CoordinatorEntity
 
 from .const import SUBENTRY_PLAN
 from .coordinator import TunnihindConfigEntry, TunnihindCoordinator
-from .devices import plan_device, server_device
+from .devices import plan_device_info, server_device_info
 from .errors import Refusal
 from .household.prices_now import PricesNow
 from .plans.outcome import Outcome, Window
@@ -45,38 +45,38 @@ EXPENSIVE_PREFIX: Final = "dear_"
 _KEYS_WITH_EXPENSIVE_PREFIX: Final = {"window", "window_start", "window_end", "window_cost"}
 
 type Attributes = Mapping[str, Any]
-type Form = Mapping[str, Any]
-"""A plan's values by field name, in the format in which the plan's subentry stores them."""
+type PlanValues = Mapping[str, Any]
+"""The values of a plan by field name, in the units in which the plan's subentry stores them."""
 
 
-def _looks_for_cheapest(form: Form) -> bool:
-    return bool(form.get("kind", PlanKind.CHEAPEST) == PlanKind.CHEAPEST)
+def _looks_for_cheapest(values: PlanValues) -> bool:
+    return bool(values.get("kind", PlanKind.CHEAPEST) == PlanKind.CHEAPEST)
 
 
-def _saves_money(form: Form) -> bool:
+def _saves_money(values: PlanValues) -> bool:
     """Return whether a device saves money by running in the plan's windows."""
-    return not form_looks_for_high_prices(form)
+    return not form_looks_for_high_prices(values)
 
 
-def _has_known_energy(form: Form) -> bool:
-    """Return whether the plan saves money and its form contains the device's meter or power."""
-    return _saves_money(form) and any(form.get(field) is not None for field in ("meter", "power"))
+def _can_show_euros(values: PlanValues) -> bool:
+    """Return whether the plan saves money, and its values contain the device's meter or power."""
+    return _saves_money(values) and any(values.get(field) is not None for field in ("meter", "power"))
 
 
-# The keys of the entities that only some plans have. Each function returns whether a plan with the given form has the
+# The keys of the entities that only some plans have. Each function returns whether a plan with the given values has the
 # entity.
-_ENTITY_CONDITIONS: Final[Mapping[str, Callable[[Form], bool]]] = {
-    "duration": lambda form: not form_has_energy(form) and not form_has_limit_instead_of_duration(form),
+_ENTITY_CONDITIONS: Final[Mapping[str, Callable[[PlanValues], bool]]] = {
+    "duration": lambda values: not form_has_energy(values) and not form_has_limit_instead_of_duration(values),
     **dict.fromkeys(("energy", "window_cost"), form_has_energy),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
     "last_saving": _saves_money,
-    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _has_known_energy),
+    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _can_show_euros),
 }
 
 
-def has_entity(form: Form, key: str) -> bool:
-    """Return whether a plan with the data `form` has the entity with the key `key`."""
-    return key not in _ENTITY_CONDITIONS or _ENTITY_CONDITIONS[key](form)
+def has_entity(values: PlanValues, key: str) -> bool:
+    """Return whether a plan with the given values has the entity with the key `key`."""
+    return key not in _ENTITY_CONDITIONS or _ENTITY_CONDITIONS[key](values)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -96,7 +96,7 @@ class ServerEntity(_Entity):
         self.entity_description = description
         self._attr_translation_key = description.translation_key or description.key
         self._attr_unique_id = f"{coordinator.config_entry.entry_id}_{description.key}"
-        self._attr_device_info = server_device(coordinator)
+        self._attr_device_info = server_device_info(coordinator)
 
     @property
     def prices(self) -> PricesNow:
@@ -141,7 +141,7 @@ class PlanEntity(_Entity):
         self._attr_unique_id = f"{plan.subentry_id}_{description.key}"
         has_prefix = form_looks_for_high_prices(plan.data) and description.key in _KEYS_WITH_EXPENSIVE_PREFIX
         self._attr_translation_key = EXPENSIVE_PREFIX + description.key if has_prefix else description.key
-        self._attr_device_info = plan_device(plan, coordinator)
+        self._attr_device_info = plan_device_info(plan, coordinator)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -243,12 +243,13 @@ def utc_datetime(seconds: int | None) -> datetime | None:
 def add_plan_entities[Description: EntityDescription](
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
-    kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
+    make_entity: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
     """Add the plans' entities for `descriptions`, now and after each change of the plans.
 
-    A plan gets only the entities for which `has_entity` is true. `kind` makes an entity for a plan and a description.
+    A plan gets only the entities for which `has_entity` is true. `make_entity` makes an entity for a plan and a
+    description.
     """
     added: set[tuple[str, str]] = set()
 
@@ -258,7 +259,7 @@ def add_plan_entities[Description: EntityDescription](
         had, added = added, set()
         for plan in sorted(plans, key=lambda plan: plan.subentry_id):
             fitting = {(plan.subentry_id, one.key): one for one in descriptions if has_entity(plan.data, one.key)}
-            new = [kind(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
+            new = [make_entity(entry.runtime_data, plan, one) for place, one in fitting.items() if place not in had]
             if new:
                 async_add_entities(new, config_subentry_id=plan.subentry_id)
             added |= fitting.keys()

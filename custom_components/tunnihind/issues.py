@@ -32,7 +32,7 @@ NOTICE_KEYS: Final = (*_LASTING_PROBLEMS, _SERVER_TOO_OLD, _RATES_OUTDATED)
 
 
 @callback
-def async_show_notices(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
+def async_keep_notices_current(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """While the entry is loaded, show a repair notice for each lasting problem of the entry."""
     coordinator = entry.runtime_data
 

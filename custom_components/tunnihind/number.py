@@ -41,7 +41,7 @@ ENERGY_NUMBER: Final = NumberEntityDescription(
     native_step=0.1,
     mode=NumberMode.BOX,
 )
-PRICE_CAP_NUMBER: Final = NumberEntityDescription(
+PRICE_LIMIT_NUMBER: Final = NumberEntityDescription(
     key="price_cap",
     entity_category=EntityCategory.CONFIG,
     entity_registry_enabled_default=False,
@@ -56,7 +56,7 @@ async def async_setup_entry(
 ) -> None:
     """Add the number entities of each plan."""
     add_plan_entities(entry, async_add_entities, PlanNumber, [DURATION_NUMBER, ENERGY_NUMBER])
-    add_plan_entities(entry, async_add_entities, PriceLimitNumber, [PRICE_CAP_NUMBER])
+    add_plan_entities(entry, async_add_entities, PriceLimitNumber, [PRICE_LIMIT_NUMBER])
 
 
 class PlanNumber(SteeringEntity, NumberEntity):

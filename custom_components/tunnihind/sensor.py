@@ -9,12 +9,12 @@ from .coordinator import TunnihindConfigEntry
 from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
 from .entities.data_sensor import DATA_SENSORS, DataSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
-    PLAN_SENSORS,
     PLAN_STATUS,
     WINDOW_TIME_SENSORS,
-    PlanSensor,
+    WINDOW_VALUE_SENSORS,
     PlanStatusSensor,
     WindowTimeSensor,
+    WindowValueSensor,
 )
 from .entities.price_sensor import PRICE_SENSORS, SELLING_SENSORS, PriceSensor, SellingSensor, next_price_description
 from .entity import add_plan_entities, add_while_selling
@@ -41,6 +41,6 @@ async def async_setup_entry(
     async_add_entities([ForecastSavingSensor(coordinator)])
     add_while_selling(entry, add_selling)
     add_plan_entities(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])
-    add_plan_entities(entry, async_add_entities, PlanSensor, PLAN_SENSORS)
+    add_plan_entities(entry, async_add_entities, WindowValueSensor, WINDOW_VALUE_SENSORS)
     add_plan_entities(entry, async_add_entities, WindowTimeSensor, WINDOW_TIME_SENSORS)
     add_plan_entities(entry, async_add_entities, AccountSensor, ACCOUNT_SENSORS)

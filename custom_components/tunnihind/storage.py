@@ -85,7 +85,7 @@ class Storage:
 
 _ABOUT_DECODER: Final = BasicDecoder(About)
 _ANSWER_DECODER: Final = BasicDecoder(MarketPrices)
-_DECISIONS_DECODER: Final = BasicDecoder(list[Window])
+_WINDOWS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
@@ -96,7 +96,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
         about=read_field(document, "about", _ABOUT_DECODER.decode),
         answer=read_field(document, "answer", _ANSWER_DECODER.decode),
         outcomes=read_plan_values(document, "outcomes", outcome_from_dict),
-        ran=read_plan_values(document, "ran", _DECISIONS_DECODER.decode),
+        ran=read_plan_values(document, "ran", _WINDOWS_DECODER.decode),
         steered=read_plan_values(document, "steered", _STEERED_DECODER.decode),
         ledger=read_field(document, "ledger", dict) or {},
         server_ahead_s=read_field(document, "server_ahead_s", int) or 0,

@@ -29,7 +29,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind.card.feed import CARD_STREAMS, async_subscribe
+from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS, async_subscribe
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window
@@ -176,9 +176,9 @@ async def test_card(make_home: MakeHome, hass_admin_user: User, billed_by: str, 
     for begins in range(instant("2026-01-14T16:00:00+02:00"), instant("2026-01-15T00:00:00+02:00"), step_s):
         home.set_clock(begins)
         home.entry.runtime_data.async_update_listeners()
-        [stream] = home.hass.data[CARD_STREAMS].values()
+        [broadcaster] = home.hass.data[ENTRY_BROADCASTERS].values()
         began = time.thread_time()
-        stream.contents()
+        broadcaster.contents()
         ticks.append(time.thread_time() - began)
         await home.settle()
     _print(f"{what}: what a card shows, worked out at a tick", ticks)

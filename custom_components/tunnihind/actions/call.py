@@ -126,7 +126,7 @@ def _only_entry_id(hass: HomeAssistant) -> str:
     return entries[0].entry_id
 
 
-def window_answer(outcome: Outcome) -> JsonObjectType:
+def outcome_answer(outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
     If the window has no saving, `saving` and `chance` are left out. If the window has no cost, `cost` is left out.

@@ -25,11 +25,11 @@ from .call import (
     DIRECTION_FIELD,
     ENTRY_FIELD,
     coordinator_of,
+    outcome_answer,
     parse_duration,
     rehearsal_mark,
     requested_prices,
     requested_range,
-    window_answer,
 )
 
 _KINDS: Final = (PlanKind.CHEAPEST, PlanKind.MOST_EXPENSIVE)
@@ -66,7 +66,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     coordinator = await coordinator_of(call)
     prices = requested_prices(call, coordinator)
     span = Span(*requested_range(call.data, "earliest", "deadline", prices))
-    window = window_answer(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
+    window = outcome_answer(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
     return {**window, **rehearsal_mark(coordinator)}
 
 

@@ -24,7 +24,7 @@ ATTR_START: Final = "start"
 ATTR_END: Final = "end"
 ATTR_FORECAST: Final = "forecast"
 ATTR_RESOLUTION: Final = "resolution"
-ATTR_SHAPE: Final = "shape"
+ATTR_FORMAT: Final = "shape"
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
@@ -48,7 +48,7 @@ SCHEMA: Final = vol.Schema(
         vol.Optional(ATTR_END): cv.datetime,
         vol.Optional(ATTR_FORECAST, default=True): cv.boolean,
         vol.Optional(ATTR_RESOLUTION): vol.In(RESOLUTIONS),
-        vol.Optional(ATTR_SHAPE, default=PriceFormat.LIST): vol.In(list(PriceFormat)),
+        vol.Optional(ATTR_FORMAT, default=PriceFormat.LIST): vol.In(list(PriceFormat)),
     }
 )
 
@@ -65,13 +65,13 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
     known = prices.timeline.with_step(step_s).periods_between(start, end)
     periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
-    return {"prices": _prices_in_format(periods, call.data[ATTR_SHAPE]), **rehearsal_mark(coordinator)}
+    return {"prices": _prices_in_format(periods, call.data[ATTR_FORMAT]), **rehearsal_mark(coordinator)}
 
 
-def _prices_in_format(periods: list[Period], shape: PriceFormat) -> JsonValueType:
-    if shape == PriceFormat.MAPPING:
+def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonValueType:
+    if price_format == PriceFormat.MAPPING:
         return {**emhass_mapping(periods)}
-    if shape == PriceFormat.RATES:
+    if price_format == PriceFormat.RATES:
         return [*nord_pool_rates(periods)]
     return [_price_answer(period) for period in periods]
 

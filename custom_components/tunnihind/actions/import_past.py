@@ -28,8 +28,8 @@ from ..past.recorder import (
     async_cost_metadata,
     async_price_metadata,
     check_recorder,
-    energy_of,
     energy_statistic_name,
+    measured_energy,
     stored_costs,
     stored_prices,
     write_costs,
@@ -64,7 +64,9 @@ def _requested_start(data: Mapping[str, Any], now: int) -> int:
     return start
 
 
-def hours_answer(values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]) -> JsonObjectType:
+def common_import_answer(
+    values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]
+) -> JsonObjectType:
     """Return the fields that the answers of both imports have.
 
     `values` maps the start (UTC seconds) of each hour with a known price or cost to this price or cost. `changed` is
@@ -99,14 +101,14 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     start = _requested_start(call.data, now)
     metadata = async_price_metadata(hass, coordinator.config_entry, coordinator.mode)
     async with _import_lock(hass):
-        prices, left_out = split_left_out(await coordinator.paid_prices.prices_of(hours_between(start, now)))
+        prices, left_out = split_left_out(await coordinator.paid_price_calculator.prices_of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
         changed = {hour: price for hour, price in prices.items() if _stored_figures(price) != stored.get(hour)}
         outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
         await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
     return {
         "statistic_id": metadata["statistic_id"],
-        **hours_answer(prices, len(changed) + len(outdated), left_out),
+        **common_import_answer(prices, len(changed) + len(outdated), left_out),
         **rehearsal_mark(coordinator),
     }
 
@@ -123,14 +125,16 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     """
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
-    now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices
+    now, entry, calculator = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_price_calculator
     start = _requested_start(call.data, now)
     energy_id = call.data[ATTR_ENERGY]
     name = await energy_statistic_name(hass, energy_id, field=ATTR_ENERGY)
     metadata = async_cost_metadata(hass, entry, coordinator.mode, energy_id=energy_id, energy=name)
     async with _import_lock(hass):
-        energy = await energy_of(hass, energy_id, start, now - now % HOUR_S, by_quarter=paid.step_s == QUARTER_S)
-        found = hourly_costs(energy, await paid.prices_of(sorted(energy.by_hour)))
+        energy = await measured_energy(
+            hass, energy_id, start, now - now % HOUR_S, by_quarter=calculator.step_s == QUARTER_S
+        )
+        found = hourly_costs(energy, await calculator.prices_of(sorted(energy.by_hour)))
         stored = await stored_costs(hass, metadata["statistic_id"])
         rows = cost_rows(stored, found, start)
         changed = {hour: row for hour, row in rows.items() if row != stored.get(hour)}
@@ -138,7 +142,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
-        **hours_answer(charged, len(changed), left_out),
+        **common_import_answer(charged, len(changed), left_out),
         "kwh": round(sum(energy.by_hour[hour] for hour in charged), 3),
         "cost": round(sum(charged.values()), 2),
         **rehearsal_mark(coordinator),

@@ -19,7 +19,7 @@ from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
-from .call import coordinator_of_entry, parse_duration, rehearsal_mark, window_answer
+from .call import coordinator_of_entry, outcome_answer, parse_duration, rehearsal_mark
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -49,7 +49,7 @@ _LENGTH: Final = vol.All(parse_duration, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
 # The fields of a plan that a call may change, each with a function that checks the new value. If the function accepts
 # None (null in YAML), None empties the field.
-FIELDS: Final[Mapping[str, Any]] = {
+PLAN_FIELD_CHECKS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
     "power": vol.Any(None, _number),
@@ -64,8 +64,8 @@ FIELDS: Final[Mapping[str, Any]] = {
 SCHEMA: Final = cv.make_entity_service_schema(
     {
         vol.Optional(ATTR_ENABLED): cv.boolean,
-        **{vol.Optional(name): checked for name, checked in FIELDS.items()},
-        vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [vol.In(list(FIELDS))]),
+        **{vol.Optional(name): checked for name, checked in PLAN_FIELD_CHECKS.items()},
+        vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [vol.In(list(PLAN_FIELD_CHECKS))]),
         vol.Optional(ATTR_REPLAN, default=False): cv.boolean,
     }
 )
@@ -79,7 +79,7 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
     """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plans(call)]
     change = PlanChange(
-        values={name: call.data[name] for name in FIELDS if name in call.data},
+        values={name: call.data[name] for name in PLAN_FIELD_CHECKS if name in call.data},
         clear=call.data[ATTR_CLEAR],
         enabled=call.data.get(ATTR_ENABLED),
         replan=call.data[ATTR_REPLAN],
@@ -95,7 +95,7 @@ def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectT
         "plan": coordinator.config_entry.subentries[plan_id].title,
         "enabled": plan is not None and plan.enabled,
         "changed": [*sorted(plan.changes)] if plan else [],
-        **window_answer(coordinator.prices.outcomes[plan_id]),
+        **outcome_answer(coordinator.prices.outcomes[plan_id]),
         **rehearsal_mark(coordinator),
     }
 

@@ -21,7 +21,7 @@ _TINTS: Final = 5
 _LEVEL_NUMBERS: Final = {level: place for place, level in enumerate(Level)}
 
 
-class Columns(TypedDict):
+class PriceColumns(TypedDict):
     """The prices of consecutive periods. Prices are in EUR/kWh.
 
     `step` is the length of a period in seconds: 3600 or 900. Each item of `price` is a settled price, the median of a
@@ -36,7 +36,7 @@ class Columns(TypedDict):
     high: list[float | None]
 
 
-class HouseholdColumns(Columns):
+class HouseholdColumns(PriceColumns):
     """The household's prices with VAT for each hour or each quarter-hour.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
@@ -63,7 +63,7 @@ class HouseholdColumns(Columns):
 
 def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> HouseholdColumns | None:
     """Return the household's prices from `start` to `end` (UTC seconds), or None if none of them is known."""
-    paid = columns_of(prices.timeline, start, end)
+    paid = price_columns(prices.timeline, start, end)
     if paid is None:
         return None
     charges: list[dict[str, float]] = []
@@ -85,7 +85,7 @@ def household_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -
     )
 
 
-def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
+def price_columns(timeline: Timeline, start: int, end: int) -> PriceColumns | None:
     """Return the prices from `start` to the last known price before `end` (UTC seconds).
 
     If no price from `start` to `end` is known, return None.
@@ -95,7 +95,7 @@ def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
         return None
     by_start = {period.start: period for period in periods}
     known = [by_start.get(instant) for instant in range(start, periods[-1].end, timeline.step_s)]
-    return Columns(
+    return PriceColumns(
         start=start,
         step=timeline.step_s,
         price=[period.price if period else None for period in known],
@@ -128,7 +128,7 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
     return lambda instant: places.get(instant - instant % timeline.step_s)
 
 
-def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
+def _tints(paid: PriceColumns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the number of each price's colour, as described in `HouseholdColumns`.
 
     `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
@@ -147,7 +147,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     return [None if price is None else tint(price) for price in paid["price"]]
 
 
-def _starts_and_prices(columns: Columns) -> Iterator[tuple[int, float | None]]:
+def _starts_and_prices(columns: PriceColumns) -> Iterator[tuple[int, float | None]]:
     for place, price in enumerate(columns["price"]):
         yield columns["start"] + place * columns["step"], price
 

@@ -22,7 +22,7 @@ from ..plans.solver import Piece
 from ..prices.units import Unit, unit_of
 from ..server.answers import Mode
 from ..server.polling import Problem
-from .columns import Columns, HouseholdColumns, columns_of, household_columns
+from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
 
 
 class CardState(StrEnum):
@@ -100,7 +100,7 @@ class CardContents(CardContentsWithoutPrices):
     unit: Unit
     currency: str
     prices: HouseholdColumns | None
-    selling: Columns | None
+    selling: PriceColumns | None
     now: CardPeriod | None
     plans: list[CardPlan]
 
@@ -131,7 +131,7 @@ class ContentsBuilder:
         self._coordinator = coordinator
         self._made_from: tuple[object, ...] = ()
         self._prices: HouseholdColumns | None = None
-        self._selling: Columns | None = None
+        self._selling: PriceColumns | None = None
 
     def current_contents(self) -> CardContents:
         """Return the present contents. The module `feed` leaves out what a user may not read."""
@@ -163,7 +163,7 @@ class ContentsBuilder:
         if made_from != self._made_from:
             self._made_from = made_from
             self._prices = household_columns(prices, coordinator.tariff, start, start + MAX_LISTED_S)
-            self._selling = columns_of(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
+            self._selling = price_columns(coordinator.selling_prices.timeline, start, start + MAX_LISTED_S)
 
 
 def _plans(coordinator: TunnihindCoordinator) -> list[CardPlan]:

@@ -27,7 +27,7 @@ from ..coordinator import TunnihindConfigEntry, TunnihindCoordinator
 from ..entity import SELLING_PRICE, WINDOW
 from ..household.prices_now import Timelines
 from ..prices.days import day_at
-from .columns import Columns, HouseholdColumns, columns_of, household_columns
+from .columns import HouseholdColumns, PriceColumns, household_columns, price_columns
 from .contents import CardContents, CardContentsWithoutPrices, ContentsBuilder, contents_without_prices
 
 _CURRENT_PRICE: Final = "current_price"
@@ -49,24 +49,24 @@ def async_subscribe(
 
     Return a function that ends the subscription. `message` is the id of the card's request.
     """
-    streams = hass.data.setdefault(CARD_STREAMS, {})
-    if entry.entry_id not in streams:
-        streams[entry.entry_id] = _CardStream(hass, entry)
-    stream, card = streams[entry.entry_id], _CardSubscription(hass, entry.entry_id, connection, message)
+    broadcasters = hass.data.setdefault(ENTRY_BROADCASTERS, {})
+    if entry.entry_id not in broadcasters:
+        broadcasters[entry.entry_id] = _EntryBroadcaster(hass, entry)
+    broadcaster, card = broadcasters[entry.entry_id], _CardSubscription(hass, entry.entry_id, connection, message)
 
     @callback
     def unsubscribe() -> None:
-        stream.cards.remove(card)
-        if not stream.cards:
-            stream.close()
-            streams.pop(entry.entry_id)
+        broadcaster.cards.remove(card)
+        if not broadcaster.cards:
+            broadcaster.close()
+            broadcasters.pop(entry.entry_id)
 
-    stream.cards.append(card)
-    card.send_changes(stream.contents())
+    broadcaster.cards.append(card)
+    card.send_changes(broadcaster.contents())
     return unsubscribe
 
 
-class _CardStream:
+class _EntryBroadcaster:
     """Follows a config entry, and sends new contents to all open cards of the entry after each change."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
@@ -164,7 +164,7 @@ def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str
     return entity_id is not None and user.permissions.check_entity(entity_id, POLICY_READ)
 
 
-CARD_STREAMS: Final[HassKey[dict[str, _CardStream]]] = HassKey(f"{DOMAIN}_card_streams")
+ENTRY_BROADCASTERS: Final[HassKey[dict[str, _EntryBroadcaster]]] = HassKey(f"{DOMAIN}_entry_broadcasters")
 
 
 class CardPastPrices(TypedDict):
@@ -175,10 +175,10 @@ class CardPastPrices(TypedDict):
     """
 
     prices: HouseholdColumns | None
-    selling: Columns | None
+    selling: PriceColumns | None
 
 
-async def async_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices:
+async def async_card_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices:
     """Request past market prices from the server, and convert them to the household's prices."""
     answer = await coordinator.async_past_market_prices(_PAST_DAYS)
     lines = Timelines()
@@ -187,7 +187,7 @@ async def async_past_prices(coordinator: TunnihindCoordinator) -> CardPastPrices
     start, end = day_at(prices.now, days_later=1 - _PAST_DAYS).start, prices.today.start
     return CardPastPrices(
         prices=household_columns(prices, coordinator.tariff, start, end),
-        selling=columns_of(lines.selling, start, end),
+        selling=price_columns(lines.selling, start, end),
     )
 
 
@@ -231,7 +231,7 @@ async def _send_past_prices(hass: HomeAssistant, connection: ActiveConnection, m
     if entry.state is not ConfigEntryState.LOADED:
         connection.send_error(msg["id"], ERR_NOT_FOUND, f"{entry.title} is not loaded")
         return
-    past = await async_past_prices(entry.runtime_data)
+    past = await async_card_past_prices(entry.runtime_data)
     if not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{SELLING_PRICE}"):
         past["selling"] = None
     connection.send_result(msg["id"], past)

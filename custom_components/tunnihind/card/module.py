@@ -52,14 +52,14 @@ async def async_serve_files(hass: HomeAssistant) -> None:
 
 
 @callback
-def async_offer_card(hass: HomeAssistant) -> None:
+def async_add_card_to_pages(hass: HomeAssistant) -> None:
     """Add the card to all pages. Each page loads the card only once, even if there are several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 
 
 @callback
-def async_withdraw_card(hass: HomeAssistant) -> None:
+def async_remove_card_from_pages(hass: HomeAssistant) -> None:
     """Remove the card from all pages."""
     if address := module_address(hass):
         frontend.remove_extra_js_url(hass, address)

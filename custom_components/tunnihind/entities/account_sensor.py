@@ -31,7 +31,7 @@ _UNKNOWN: Final = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class AccountAt:
+class AccountNow:
     """A plan's account of costs and savings, and the present instant `now` in UTC seconds."""
 
     account: Account
@@ -62,23 +62,23 @@ def _saving_percentiles(expected: Saving | None) -> tuple[float | None, float | 
     return (expected.expected, expected.low, expected.high) if expected else _UNKNOWN
 
 
-def _last_saving(at: AccountAt) -> float | None:
-    last = at.account.last_window
+def _last_saving(subject: AccountNow) -> float | None:
+    last = subject.account.last_window
     return _saved_per_kwh(last.total) if last else None
 
 
-def _last_window_attributes(at: AccountAt) -> Attributes:
+def _last_window_attributes(subject: AccountNow) -> Attributes:
     """Return the mean savings of today, this month and all time, and the figures of the newest finished window.
 
     If there is no such window, return only the mean savings. `saved` and `cost` are in EUR, `energy` is in kWh, and
     `hours_without_reading` is in hours. The other figures are in EUR/kWh.
     """
     means = {
-        "today": _saved_per_kwh(at.today),
-        "this_month": _saved_per_kwh(at.this_month),
-        "ever": _saved_per_kwh(at.account.total),
+        "today": _saved_per_kwh(subject.today),
+        "this_month": _saved_per_kwh(subject.this_month),
+        "ever": _saved_per_kwh(subject.account.total),
     }
-    last = at.account.last_window
+    last = subject.account.last_window
     if last is None:
         return means
     one = last.total.at_one_kw.per_kwh or Amounts()
@@ -108,8 +108,8 @@ def _energy_attributes(total: Total) -> Attributes:
     }
 
 
-def _month_attributes(at: AccountAt) -> Attributes:
-    month, today = at.this_month, at.today.used
+def _month_attributes(subject: AccountNow) -> Attributes:
+    month, today = subject.this_month, subject.today.used
     return {
         **_sum_attributes(month),
         "cost": _rounded_eur(month.used.cost),
@@ -138,21 +138,21 @@ def _rounded_kwh(amounts: Amounts) -> float:
 
 def _euro_description(
     key: str,
-    amount: Callable[[AccountAt], float],
-    attributes_fn: Callable[[AccountAt], Attributes] | None = None,
+    amount: Callable[[AccountNow], float],
+    attributes_fn: Callable[[AccountNow], Attributes] | None = None,
     *,
     state_class: SensorStateClass | None = None,
-    on: bool = True,
-) -> ValueDescription[AccountAt]:
+    enabled_by_default: bool = True,
+) -> ValueDescription[AccountNow]:
     return ValueDescription(
         key=key,
         device_class=SensorDeviceClass.MONETARY,
         native_unit_of_measurement=EUR,
         suggested_display_precision=2,
-        value_fn=lambda at: _rounded_eur(amount(at)),
+        value_fn=lambda subject: _rounded_eur(amount(subject)),
         attributes_fn=attributes_fn,
         state_class=state_class,
-        entity_registry_enabled_default=on,
+        entity_registry_enabled_default=enabled_by_default,
     )
 
 
@@ -165,30 +165,30 @@ ACCOUNT_SENSORS: Final = (
         value_fn=_last_saving,
         attributes_fn=_last_window_attributes,
     ),
-    _euro_description("saved_this_month", lambda at: at.this_month.used.saved, _month_attributes),
+    _euro_description("saved_this_month", lambda subject: subject.this_month.used.saved, _month_attributes),
     _euro_description(
         "saved_total",
-        lambda at: at.account.total.used.saved,
-        lambda at: _sum_attributes(at.account.total),
+        lambda subject: subject.account.total.used.saved,
+        lambda subject: _sum_attributes(subject.account.total),
         state_class=SensorStateClass.TOTAL,
     ),
     _euro_description(
         "cost_total",
-        lambda at: at.account.total.used.cost,
+        lambda subject: subject.account.total.used.cost,
         state_class=SensorStateClass.TOTAL,
-        on=False,
+        enabled_by_default=False,
     ),
 )
 
 
-class AccountSensor(PlanSensorWithoutPrice[AccountAt]):
+class AccountSensor(PlanSensorWithoutPrice[AccountNow]):
     """A sensor for a cost or a saving of a plan's windows so far."""
 
     @property
     @override
-    def subject(self) -> AccountAt | None:
+    def subject(self) -> AccountNow | None:
         account = self.coordinator.ledger.account(self.plan_id)
-        return AccountAt(account, self.coordinator.prices.now) if account else None
+        return AccountNow(account, self.coordinator.prices.now) if account else None
 
     @property
     @override

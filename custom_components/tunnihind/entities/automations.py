@@ -54,14 +54,16 @@ class TunnihindTrigger(EntityTriggerBase):
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
-    _kind_if_named: ClassVar[str | None] = None
+    _translation_key_if_named: ClassVar[str | None] = None
     """Another translation key. An entity with this key counts only if the target names the entity itself."""
 
     @override
     @classmethod
     async def async_validate_config(cls, hass: HomeAssistant, config: ConfigType) -> ConfigType:
         checked = await super().async_validate_config(hass, config)
-        _check_target(hass, checked[CONF_TARGET], {cls._translation_key, cls._kind_if_named or cls._translation_key})
+        _check_target(
+            hass, checked[CONF_TARGET], {cls._translation_key, cls._translation_key_if_named or cls._translation_key}
+        )
         return checked
 
     def __init__(self, hass: HomeAssistant, config: TriggerConfig) -> None:
@@ -71,9 +73,11 @@ class TunnihindTrigger(EntityTriggerBase):
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
         ours = super().entity_filter(entities)
-        found = entities_of_kind(self._hass, ours, self._translation_key)
-        if self._kind_if_named:
-            found |= entities_of_kind(self._hass, ours & self._named_entities, self._kind_if_named)
+        found = entities_with_translation_key(self._hass, ours, self._translation_key)
+        if self._translation_key_if_named:
+            found |= entities_with_translation_key(
+                self._hass, ours & self._named_entities, self._translation_key_if_named
+            )
         return found
 
     @override
@@ -129,7 +133,7 @@ class PriceTurnedNegativeTrigger(TunnihindTrigger, EntityTargetStateTriggerBase)
     """A trigger that fires when a price turns negative and is expected to stay negative for at least half an hour."""
 
     _translation_key = "negative_price"
-    _kind_if_named = NEGATIVE_SELLING_PRICE
+    _translation_key_if_named = NEGATIVE_SELLING_PRICE
     _to_states = _ON
 
     @override
@@ -200,7 +204,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def entity_filter(self, entities: set[str]) -> set[str]:
-        return entities_of_kind(self._hass, super().entity_filter(entities), self._translation_key)
+        return entities_with_translation_key(self._hass, super().entity_filter(entities), self._translation_key)
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
@@ -221,7 +225,7 @@ CONDITIONS: Final = {
 }
 
 
-def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
+def entities_with_translation_key(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
     """Return those `entity_ids` of this integration whose key, without `EXPENSIVE_PREFIX`, is `translation_key`."""
     registry = er.async_get(hass)
     return {
@@ -233,12 +237,12 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
     }
 
 
-def _check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
+def _check_target(hass: HomeAssistant, target: Mapping[str, Any], translation_keys: Collection[str]) -> None:
     """Raise vol.Invalid if the target names a wrong entity of this integration, or a device with only wrong entities.
 
-    An entity is wrong if `entities_of_kind` finds it for none of `kinds`. Without this check, an automation would
-    silently ignore a wrong device or entity. Areas, floors and labels in the target are not checked, because they may
-    contain any entities.
+    An entity is wrong if `entities_with_translation_key` finds it for none of `translation_keys`. Without this check,
+    an automation would silently ignore a wrong device or entity. Areas, floors and labels in the target are not
+    checked, because they may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
@@ -249,8 +253,8 @@ def _check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collect
         named.append((name, {entry.entity_id for entry in entries}))
     for name, entity_ids in named:
         ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
-        if ours and not any(entities_of_kind(hass, ours, kind) for kind in kinds):
-            wanted = "a plan" if WINDOW in kinds else "the server"
+        if ours and not any(entities_with_translation_key(hass, ours, key) for key in translation_keys):
+            wanted = "a plan" if WINDOW in translation_keys else "the server"
             raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
 
 

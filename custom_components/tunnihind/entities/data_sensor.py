@@ -25,13 +25,13 @@ class DataSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):
 
 
 def _time_description(
-    key: str, instant: Callable[[PricesNow], datetime | None], *, on: bool = False
+    key: str, instant: Callable[[PricesNow], datetime | None], *, enabled_by_default: bool = False
 ) -> ValueDescription[PricesNow]:
     return ValueDescription(
         key=key,
         device_class=SensorDeviceClass.TIMESTAMP,
         entity_category=EntityCategory.DIAGNOSTIC,
-        entity_registry_enabled_default=on,
+        entity_registry_enabled_default=enabled_by_default,
         value_fn=instant,
     )
 
@@ -65,7 +65,9 @@ def _percent(share: float) -> float:
 
 
 DATA_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
-    _time_description("settled_until", lambda prices: utc_datetime(prices.timeline.settled_until), on=True),
+    _time_description(
+        "settled_until", lambda prices: utc_datetime(prices.timeline.settled_until), enabled_by_default=True
+    ),
     _time_description("forecast_made_at", lambda prices: utc_datetime(prices.answer.made_at)),
     _time_description("data_refreshed", lambda prices: utc_datetime(prices.answer.last_refresh)),
     _quality_description(

@@ -31,7 +31,7 @@ def _cost_attributes(window: Window) -> Attributes:
 
 # The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be
 # meaningless. The module `account_sensor` contains the sensors for actual costs and savings.
-PLAN_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
+WINDOW_VALUE_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
     ValueDescription(
         key="window_start",
         device_class=SensorDeviceClass.TIMESTAMP,
@@ -79,7 +79,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
 )
 
 
-class PlanSensor(PlanEntity, ValueSensor[Window]):
+class WindowValueSensor(PlanEntity, ValueSensor[Window]):
     """A sensor for one value of a plan's window. While the plan has no window, the sensor has no value."""
 
     @property
@@ -105,19 +105,19 @@ class PlanStatusSensor(PlanSensorWithoutPrice[PlanStatus]):
         return self.coordinator.planner.status(self.plan_id, self.coordinator.prices.now)
 
 
-type _WindowAt = tuple[Window, int]
+type _WindowNow = tuple[Window, int]
 """A plan's window, and the present instant in UTC seconds."""
 
 
-def _minutes_until_running(at: _WindowAt) -> int:
+def _minutes_until_next_piece(subject: _WindowNow) -> int:
     """Return the minutes until the window or its next piece begins, or 0 while a piece runs and after the window."""
-    window, now = at
+    window, now = subject
     return max(0, min((start for start, end in window.pieces if now < end), default=now) - now) // _MINUTE_S
 
 
-def _minutes_left(at: _WindowAt) -> int:
+def _minutes_left(subject: _WindowNow) -> int:
     """Return the minutes left in the window, without the pauses between its pieces."""
-    window, now = at
+    window, now = subject
     return sum(end - max(start, now) for start, end in window.pieces if now < end) // _MINUTE_S
 
 
@@ -130,11 +130,11 @@ WINDOW_TIME_SENSORS: Final = tuple(
         entity_registry_enabled_default=False,
         value_fn=minutes,
     )
-    for key, minutes in (("time_until_window", _minutes_until_running), ("window_time_left", _minutes_left))
+    for key, minutes in (("time_until_window", _minutes_until_next_piece), ("window_time_left", _minutes_left))
 )
 
 
-class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
+class WindowTimeSensor(PlanEntity, ValueSensor[_WindowNow]):
     """A sensor for the minutes until a plan's window or its next piece begins, or for the minutes left in the window.
 
     While the plan has no window, the sensor has no value. The value is updated every quarter-hour, and when prices or
@@ -143,5 +143,5 @@ class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
 
     @property
     @override
-    def subject(self) -> _WindowAt | None:
+    def subject(self) -> _WindowNow | None:
         return (self.window, self.coordinator.prices.now) if self.window else None

@@ -46,7 +46,7 @@ export interface Config {
 
 type Column = (number | null)[];
 
-/** `HouseholdColumns` or `Columns` of custom_components/tunnihind/card/columns.py. */
+/** `HouseholdColumns` or `PriceColumns` of custom_components/tunnihind/card/columns.py. */
 export interface PriceColumns {
   start: number;
   step: number;

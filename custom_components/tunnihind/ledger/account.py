@@ -66,7 +66,7 @@ class Account:
 
     def __init__(self, since: int) -> None:
         self.since = since
-        self._ready_since: int | None = None
+        self._can_start_since: int | None = None
         self._present_span: _OpenSpan | None = None
         self._windows: list[StartedWindow] = []
         self._closed_until = 0
@@ -111,7 +111,7 @@ class Account:
         If no price is needed, the value is None.
         """
         opened = [self._present_span.at_once] if self._present_span else []
-        return min([*opened, *(started.time_of_needed_prices[0] for started in self._windows)], default=None)
+        return min([*opened, *(started.needed_price_range[0] for started in self._windows)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
@@ -160,7 +160,7 @@ class Account:
             for started in self._windows
             if started.end <= now
             for hour in prices.hours_without_price(
-                started.time_of_needed_prices[0], min(started.time_of_needed_prices[1], now)
+                started.needed_price_range[0], min(started.needed_price_range[1], now)
             )
         }
 
@@ -168,7 +168,7 @@ class Account:
         """Return the account in a form that JSON can store."""
         return {
             "since": self.since,
-            "ready_since": self._ready_since,
+            "ready_since": self._can_start_since,
             "opened": asdict(self._present_span) if self._present_span else None,
             "runs": [started.as_dict() for started in self._windows],
             "closed_until": self._closed_until,
@@ -185,7 +185,7 @@ class Account:
         Raises LookupError, TypeError, AttributeError or ValueError if `kept` has the wrong form.
         """
         account = cls(int(kept["since"]))
-        account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
+        account._can_start_since = None if kept["ready_since"] is None else int(kept["ready_since"])
         account._present_span = _OPEN_SPAN_DECODER.decode(kept["opened"])
         account._windows = [StartedWindow.from_dict(started) for started in kept["runs"]]
         account._closed_until = int(kept["closed_until"])
@@ -205,23 +205,23 @@ class Account:
         self._end_dropped_windows(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is NoWindowReason.SWITCHED_OFF
         if settings.kind.looks_for_high_prices or is_switched_off:
-            self._ready_since = self._present_span = None
+            self._can_start_since = self._present_span = None
         else:
-            self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
+            self._can_start_since = now if self._can_start_since is None else min(self._can_start_since, now)
         if window is not None and self._windows and self._windows[-1].start == window.start:
             needed = settings.energy_kwh if window is outcome else None
             self._windows[-1] = self._windows[-1].with_decided_pieces(window.pieces, needed, now)
-            self._note_ran_until(min(now, window.end))
+            self._set_earliest_next_start(min(now, window.end))
             if window is outcome:
                 return
         if (
             is_clock_set_back
-            or self._ready_since is None
+            or self._can_start_since is None
             or not isinstance(outcome, Window)
             or now < outcome.span.opens
         ):
             return
-        opened = self._open_or_keep_span(outcome, self._ready_since, timeline)
+        opened = self._present_span_for(outcome, self._can_start_since, timeline)
         newest = self._windows[-1].start if self._windows else self._closed_until - 1
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
             self._present_span = None
@@ -238,10 +238,10 @@ class Account:
                 )
             )
 
-    def _note_ran_until(self, instant: int) -> None:
+    def _set_earliest_next_start(self, instant: int) -> None:
         """Record that a window ran until `instant`. The next window can't start before `instant`."""
-        if self._ready_since is not None:
-            self._ready_since = max(self._ready_since, instant)
+        if self._can_start_since is not None:
+            self._can_start_since = max(self._can_start_since, instant)
 
     def _end_dropped_windows(self, window: Window | None, now: int) -> None:
         """End the running windows that are no longer in the plan's decision.
@@ -257,16 +257,16 @@ class Account:
         if ahead:
             kept = [started.cut_off(now) if started in ahead else started for started in self._windows]
             self._windows = [started for started in kept if started is not None]
-            self._ready_since, self._present_span = now, None
+            self._can_start_since, self._present_span = now, None
 
-    def _open_or_keep_span(self, window: Window, ready_since: int, timeline: Timeline) -> _OpenSpan:
+    def _present_span_for(self, window: Window, can_start_since: int, timeline: Timeline) -> _OpenSpan:
         """Return the plan's present span with the expected saving.
 
         While the span and the plan's duration stay the same, the first expected saving is kept.
         """
         opened = self._present_span
         if opened is None or (opened.span, opened.asked_s) != (window.span, window.asked_s):
-            at_once = round_up_to_quarter(max(window.span.opens, ready_since))
+            at_once = round_up_to_quarter(max(window.span.opens, can_start_since))
             expected = window_saving(timeline, window.pieces, at_once)
             self._present_span = opened = _OpenSpan(window.span, at_once, expected, window.asked_s)
         return opened
@@ -286,7 +286,7 @@ class Account:
         """Add each window that no longer changes to the totals of its days, and merge the totals of the oldest days."""
         for started in list(self._windows):
             age_s = now - started.end
-            complete = not prices.hours_without_price(*started.time_of_needed_prices)
+            complete = not prices.hours_without_price(*started.needed_price_range)
             if age_s < _CORRECTABLE_S or (age_s < _GIVE_UP_AFTER_S and not complete):
                 continue
             found = self._totals_of(started)

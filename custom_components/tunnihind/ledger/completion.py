@@ -20,7 +20,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..const import LOGGER
 from ..errors import TunnihindError
-from ..past.paid_prices import FIVE_MIN_S, PaidPrices, split_left_out
+from ..past.paid_prices import FIVE_MIN_S, PaidPriceCalculator, split_left_out
 from ..past.recorder import has_recorder, meter_readings
 from ..plans.solver import Piece
 from ..prices.timeline import HOUR_S, QUARTER_S
@@ -106,11 +106,11 @@ def energy_by_slice(stretches: Sequence[EnergyStretch], slices: Iterable[Piece])
     return found
 
 
-class LedgerCompletion:
+class LedgerCompleter:
     """Adds missing readings and prices to the ledger in the background.
 
-    When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger. `paid_prices`
-    returns a `PaidPrices` with the household's present tariff.
+    When readings or prices have been added, `on_found` is called. `ledger` returns the present ledger.
+    `paid_price_calculator` returns a `PaidPriceCalculator` with the household's present tariff.
     """
 
     def __init__(
@@ -119,14 +119,14 @@ class LedgerCompletion:
         entry: ConfigEntry[Any],
         clock: EntryClock,
         ledger: Callable[[], Ledger],
-        paid_prices: Callable[[], PaidPrices],
+        paid_price_calculator: Callable[[], PaidPriceCalculator],
         on_found: Callable[[], None],
     ) -> None:
         self._hass = hass
         self._entry = entry
         self._clock = clock
         self._ledger = ledger
-        self._paid_prices = paid_prices
+        self._paid_price_calculator = paid_price_calculator
         self._on_found = on_found
         self._last_quarter: int | None = None
         self._last_hour: int | None = None
@@ -193,7 +193,7 @@ class LedgerCompletion:
         if not hours:
             return False
         try:
-            prices, _ = split_left_out(await self._paid_prices().prices_of(hours))
+            prices, _ = split_left_out(await self._paid_price_calculator().prices_of(hours))
         except TunnihindError as error:
             LOGGER.debug("the server did not send prices of past windows: %s", error)
             return False

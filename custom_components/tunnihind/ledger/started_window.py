@@ -119,7 +119,7 @@ class StartedWindow:
         return self.window[1]
 
     @property
-    def time_of_needed_prices(self) -> Piece:
+    def needed_price_range(self) -> Piece:
         """The range of time whose settled prices are needed to compute the window's cost and savings.
 
         The range lasts from the start of the window's first day, or from `at_once` if that is earlier, to the end of
@@ -186,16 +186,18 @@ class StartedWindow:
 _DECODER: Final = BasicDecoder(StartedWindow)
 
 
-def begun_pieces(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
+def begun_pieces(decided: Sequence[Piece], now: int, earlier_pieces: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the pieces of a window that have begun by `now` (UTC seconds).
 
-    `decided` contains the pieces that the plan has chosen. `before` is the result of the previous call. A decided piece
-    that ended by `now` is left out, unless the piece is in `before`. If a piece in `before` is no longer in `decided`,
-    the piece ends at `now` or earlier.
+    `decided` contains the pieces that the plan has chosen. `earlier_pieces` is the result of the previous call. A
+    decided piece that ended by `now` is left out, unless the piece is in `earlier_pieces`. If a piece in
+    `earlier_pieces` is no longer in `decided`, the piece ends at `now` or earlier.
     """
-    pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in_pieces(start, decided)]
+    pieces = [
+        (start, min(end, now)) for start, end in earlier_pieces if start < now and not _is_in_pieces(start, decided)
+    ]
     for start, end in decided:
-        begins = min((one for one, _ in before if start <= one < end), default=max(start, now))
+        begins = min((one for one, _ in earlier_pieces if start <= one < end), default=max(start, now))
         if begins < now or start <= now < end:
             pieces.append((begins, end))
     return tuple(sorted(pieces))

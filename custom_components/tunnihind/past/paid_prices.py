@@ -123,7 +123,7 @@ def hours_between(start: int, end: int) -> Iterable[int]:
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
 
-type MonthFetcher = Callable[[date], Awaitable[dict[int, float]]]
+type MonthPriceFetcher = Callable[[date], Awaitable[dict[int, float]]]
 """Returns the settled market prices (EUR/MWh) of the month that begins on a given day.
 
 The keys are the starts of the price periods in UTC seconds.
@@ -131,11 +131,11 @@ The keys are the starts of the price periods in UTC seconds.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaidPrices:
+class PaidPriceCalculator:
     """Computes past prices of a household. `step_s` is the length of a billing period in seconds."""
 
     step_s: int
-    fetch_month: MonthFetcher
+    fetch_month: MonthPriceFetcher
     tariff: Tariff
 
     async def prices_of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOutHour]:
@@ -228,38 +228,38 @@ def _hour_cost(hour: int, energy: MeasuredEnergy, price: HourPrice | LeftOutHour
         return price
     used = energy.kwh_of_quarters(hour)
     if used is None:
-        return _rounded(energy.by_hour[hour] * price.mean)
-    return _rounded(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.quarters, strict=True)))
+        return _rounded_cost(energy.by_hour[hour] * price.mean)
+    return _rounded_cost(sum(kwh * eur_kwh for kwh, eur_kwh in zip(used, price.quarters, strict=True)))
 
 
 def cost_rows(
-    stored: Mapping[int, CostRow], found: Mapping[int, float | LeftOutHour], start: int
+    stored: Mapping[int, CostRow], new_costs: Mapping[int, float | LeftOutHour], start: int
 ) -> dict[int, CostRow]:
-    """Return the hourly rows of a cost statistic from `start` (UTC seconds) on, with the new costs in `found`.
+    """Return the hourly rows of a cost statistic from `start` (UTC seconds) on, with the costs in `new_costs`.
 
     If the server has no market price for an hour, the hour's cost in `stored` is kept. If an hour has no rate or no
-    reading, or is missing in `found`, the hour's stored cost is removed. All running totals from `start` on are
+    reading, or is missing in `new_costs`, the hour's stored cost is removed. All running totals from `start` on are
     computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
     rows: dict[int, CostRow] = {}
-    for hour, cost in _hours_with_cost(stored, found, start):
-        total = _rounded(total + (cost or 0))
+    for hour, cost in _hours_with_cost(stored, new_costs, start):
+        total = _rounded_cost(total + (cost or 0))
         rows[hour] = CostRow(cost, total)
     return rows
 
 
 def _hours_with_cost(
-    stored: Mapping[int, CostRow], found: Mapping[int, float | LeftOutHour], start: int
+    stored: Mapping[int, CostRow], new_costs: Mapping[int, float | LeftOutHour], start: int
 ) -> Iterator[tuple[int, float | None]]:
-    for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
-        cost = found.get(hour, NO_READING)
+    for hour in sorted(hour for hour in stored.keys() | new_costs.keys() if hour >= start):
+        cost = new_costs.get(hour, NO_READING)
         if not isinstance(cost, LeftOutHour):
             yield hour, cost
         elif hour in stored:
             yield hour, stored[hour].cost if cost == NO_PRICE else None
 
 
-def _rounded(eur: float) -> float:
+def _rounded_cost(eur: float) -> float:
     return round(eur, _DECIMALS) or 0.0  # `or 0.0` turns -0.0 into 0.0

@@ -25,7 +25,7 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util import slugify
 from homeassistant.util.unit_conversion import EnergyConverter, PowerConverter
 
-from ..const import CONF_STATISTICS, DOMAIN, EUR, EUR_PER_KWH
+from ..const import CONF_STATISTIC_NUMBERS, DOMAIN, EUR, EUR_PER_KWH
 from ..errors import Refusal
 from ..prices.zones import Zone, zone_of
 from ..server.answers import Mode
@@ -34,7 +34,7 @@ from .paid_prices import CostRow, HourPrice, MeasuredEnergy
 _ENGLISH: Final = "en"
 # The recorder writes each batch of rows in a transaction of its own. A batch has at most this many rows, so that no
 # transaction takes long.
-_BATCH: Final = 1_000
+_ROWS_PER_BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # Home Assistant doesn't translate the names of statistics, so each name is given here in all languages.
 _PRICE_STATISTIC_NAMES: Final = {
@@ -98,12 +98,12 @@ def _async_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) ->
     lowest number that no entry of the zone has in `mode`. The entry keeps this number.
     """
     zone = zone_of(entry.data)
-    numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
+    numbers: dict[str, int] = entry.data.get(CONF_STATISTIC_NUMBERS, {})
     if mode not in numbers:
         others = (other for other in hass.config_entries.async_entries(DOMAIN) if zone_of(other.data) is zone)
-        taken = {other.data.get(CONF_STATISTICS, {}).get(mode) for other in others}
+        taken = {other.data.get(CONF_STATISTIC_NUMBERS, {}).get(mode) for other in others}
         numbers = {**numbers, mode: next(number for number in count(1) if number not in taken)}
-        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTICS: numbers})
+        hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_STATISTIC_NUMBERS: numbers})
     parts = [] if zone is Zone.EE else [zone.lower()]
     parts += [] if mode is Mode.LIVE else [mode.value]
     return parts if numbers[mode] == 1 else [*parts, f"{numbers[mode]}"]
@@ -142,7 +142,9 @@ async def meter_readings(
     return {}, {}
 
 
-async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> MeasuredEnergy:
+async def measured_energy(
+    hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool
+) -> MeasuredEnergy:
     """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
 
     If `by_quarter` is true, five-minute readings are included.
@@ -241,7 +243,7 @@ def _values(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 async def _write_rows(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
     """Write rows in place of the stored rows of the same hours. Wait until the recorder has stored the new rows."""
-    for batch in batched(rows, _BATCH, strict=False):
+    for batch in batched(rows, _ROWS_PER_BATCH, strict=False):
         async_add_external_statistics(hass, metadata, batch)
     await _wait_for_recorder(hass, metadata["statistic_id"])
 

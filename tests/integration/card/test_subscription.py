@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.tunnihind.card.columns import household_columns
 from custom_components.tunnihind.card.contents import CardContents, ContentsBuilder
-from custom_components.tunnihind.card.feed import CARD_STREAMS
+from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, PUBLISHED_TOMORROW, Home, MakeHome, instant
 from tunnihind.market import HOUR_S, QUARTER_S
@@ -310,7 +310,7 @@ async def test_a_card_names_an_entry_or_any_of_its_entities_or_nothing(home: Hom
     named: list[dict[str, str]] = [{"entry_id": "entry"}, {"entity_id": price}, {"entity_id": window}, {}]
     for of in named:
         await cards.open(None, **of)
-    assert [len(stream.cards) for stream in home.hass.data[CARD_STREAMS].values()] == [4]
+    assert [len(broadcaster.cards) for broadcaster in home.hass.data[ENTRY_BROADCASTERS].values()] == [4]
 
 
 async def test_a_wrong_name_is_refused_with_its_field(hass: HomeAssistant, home: Home, cards: Cards) -> None:
@@ -327,5 +327,5 @@ async def test_the_default_is_the_first_entry_with_todays_prices(make_home: Make
         home = await make_home(mode="rehearsal" if rehearsal else "live")
         await home.add(entry_id=entry_id, rehearsal=rehearsal)
     await cards.open()
-    assert home.hass.data[CARD_STREAMS].keys() == {"first"}
+    assert home.hass.data[ENTRY_BROADCASTERS].keys() == {"first"}
     assert (await cards.open(entry_id="past")).shown["mode"] == "rehearsal"

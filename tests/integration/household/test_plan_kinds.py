@@ -109,13 +109,13 @@ async def test_a_plan_of_an_unknown_kind_does_not_disturb_the_others(
 async def test_triggers_and_conditions_accept_a_window_of_expensive_hours(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    from custom_components.tunnihind.entities.automations import entities_of_kind  # noqa: PLC0415  not in older versions
+    from custom_components.tunnihind.entities import automations  # noqa: PLC0415  not in older versions
 
     home = await make_home(MORNING)
     await home.add(plans={PLAN_ID: DEAR})
     window = home.state("binary_sensor", "window", PLAN_ID).entity_id
     start = home.state("sensor", "window_start", PLAN_ID).entity_id
-    assert entities_of_kind(hass, {window, start}, "window") == {window}
+    assert automations.entities_with_translation_key(hass, {window, start}, "window") == {window}
 
 
 async def test_the_calendar_has_a_plan_by_a_price_limit_as_far_as_prices_are_known(

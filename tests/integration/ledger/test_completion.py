@@ -7,9 +7,9 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tunnihind.const import DOMAIN
-from custom_components.tunnihind.ledger.completion import LedgerCompletion
+from custom_components.tunnihind.ledger.completion import LedgerCompleter
 from custom_components.tunnihind.ledger.ledger import Ledger
-from custom_components.tunnihind.past.paid_prices import PaidPrices
+from custom_components.tunnihind.past.paid_prices import PaidPriceCalculator
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S
 from custom_components.tunnihind.server.clock import EntryClock
@@ -34,15 +34,15 @@ async def test_while_one_look_waits_for_the_server_no_other_begins(hass: HomeAss
         await come.wait()
         return {}
 
-    ledger, paid = WaitingLedger(), PaidPrices(step_s=HOUR_S, fetch_month=fetch_month, tariff=Tariff())
+    ledger, paid = WaitingLedger(), PaidPriceCalculator(step_s=HOUR_S, fetch_month=fetch_month, tariff=Tariff())
     clock = EntryClock(is_rehearsal=False)
-    completion = LedgerCompletion(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
+    completer = LedgerCompleter(hass, entry, clock, lambda: ledger, lambda: paid, lambda: None)
     for now in range(NIGHT + HOUR_S, NIGHT + 4 * HOUR_S, QUARTER_S):
-        completion.async_look_for_missing_data(now)
+        completer.async_look_for_missing_data(now)
         await asyncio.sleep(0)
     assert len(asked) == 1
     come.set()
     await hass.async_block_till_done(wait_background_tasks=True)
-    completion.async_look_for_missing_data(NIGHT + 5 * HOUR_S)
+    completer.async_look_for_missing_data(NIGHT + 5 * HOUR_S)
     await hass.async_block_till_done(wait_background_tasks=True)
     assert len(asked) == 2
