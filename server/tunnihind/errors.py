@@ -1,4 +1,4 @@
-"""The errors of the server. `one_line` shortens another program's text, and hides the operator's token in the text."""
+"""The errors of the server. `one_line` shortens another program's text, and can hide a secret in the text."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
 """The ways in which a request to a source fails. In the order of the names above, the source can't be reached, refuses
-the token, refuses the server, limits requests, answers with another error status, or gives no usable answer."""
+the token, refuses the server, asks for fewer requests, answers with another error status, or gives no usable answer."""
 
 
 class TunnihindError(Exception):
@@ -182,7 +182,7 @@ def one_line(text: str, secret: str = "") -> str:
 
     White space, control characters and invisible characters between two words become one space.
     """
-    line = hide_secret(secret, _first_words(text))
+    line = hide_secret(secret, _words_on_one_line(text))
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
 
 
@@ -199,7 +199,7 @@ def hide_secret(secret: str, text: str) -> str:
     return _TOKEN_PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
 
 
-def _first_words(text: str) -> str:
+def _words_on_one_line(text: str) -> str:
     words: list[str] = []
     length = 0
     for found in _WORD.finditer(text):

@@ -62,13 +62,13 @@ class Market:
     """All other zones, in the order that the model needs. The last zone lies across the Gulf of Finland, so its price
     differs from this zone's price if the cables are full. Among the zones before the last, the first has the prices
     that are most similar to this zone's."""
-    clock: ZoneInfo
+    time_zone: ZoneInfo
     """The time zone of the clocks in this price zone."""
     latitude: float
     """The middle of the zone, degrees north."""
     longitude: float
     """The middle of the zone, degrees east."""
-    vat_rates: tuple[tuple[date, float], ...]
+    vat_rates_by_day: tuple[tuple[date, float], ...]
     """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
     """The two local times between which the prices of the next delivery day normally appear. The prices are late if
@@ -93,12 +93,12 @@ class Market:
         return (self.zone, *self.neighbours)
 
     @property
-    def vat_by_law(self) -> VatRates:
+    def legal_vat_rates(self) -> VatRates:
         """The legal VAT rates. Each rate applies from the local midnight at which its first day begins.
 
         The oldest rate also applies before its first day.
         """
-        (_, oldest), *later = self.vat_rates
+        (_, oldest), *later = self.vat_rates_by_day
         midnights = (self.midnight(day) for day, _ in later)
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
 
@@ -108,11 +108,11 @@ class Market:
 
     def local_time(self, ts: float) -> datetime:
         """Return the local time at an instant."""
-        return datetime.fromtimestamp(ts, self.clock)
+        return datetime.fromtimestamp(ts, self.time_zone)
 
     def instant(self, day: date, at: time) -> int:
         """Return the instant of a local time on a calendar day."""
-        return int(datetime.combine(day, at, self.clock).timestamp())
+        return int(datetime.combine(day, at, self.time_zone).timestamp())
 
     def midnight(self, day: date) -> int:
         """Return the instant at which a calendar day begins in the zone's local time."""
@@ -141,10 +141,10 @@ ESTONIA: Final = Market(
     code="EE",
     adjective="Estonian",
     neighbours=("lv", "lt", "fi"),
-    clock=ZoneInfo("Europe/Tallinn"),
+    time_zone=ZoneInfo("Europe/Tallinn"),
     latitude=58.6,
     longitude=25.5,
-    vat_rates=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
+    vat_rates_by_day=((date(2009, 7, 1), 0.20), (date(2024, 1, 1), 0.22), (date(2025, 7, 1), 0.24)),
 )
 
 LATVIA: Final = Market(
@@ -152,10 +152,10 @@ LATVIA: Final = Market(
     code="LV",
     adjective="Latvian",
     neighbours=("lt", "ee", "fi"),
-    clock=ZoneInfo("Europe/Riga"),
+    time_zone=ZoneInfo("Europe/Riga"),
     latitude=56.9,
     longitude=24.9,
-    vat_rates=((date(2012, 7, 1), 0.21),),
+    vat_rates_by_day=((date(2012, 7, 1), 0.21),),
 )
 
 LITHUANIA: Final = Market(
@@ -163,10 +163,10 @@ LITHUANIA: Final = Market(
     code="LT",
     adjective="Lithuanian",
     neighbours=("lv", "ee", "fi"),
-    clock=ZoneInfo("Europe/Vilnius"),
+    time_zone=ZoneInfo("Europe/Vilnius"),
     latitude=55.3,
     longitude=23.9,
-    vat_rates=((date(2009, 9, 1), 0.21),),
+    vat_rates_by_day=((date(2009, 9, 1), 0.21),),
 )
 
 FINLAND: Final = Market(
@@ -174,11 +174,11 @@ FINLAND: Final = Market(
     code="FI",
     adjective="Finnish",
     neighbours=("lv", "lt", "ee"),
-    clock=ZoneInfo("Europe/Helsinki"),
+    time_zone=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
     # In Finland, VAT was 10% on electricity and 24% on network fees from December 2022 to April 2023.
-    vat_rates=(
+    vat_rates_by_day=(
         (date(2013, 1, 1), 0.24),
         (date(2022, 12, 1), 0.10),
         (date(2023, 5, 1), 0.24),

@@ -140,7 +140,7 @@ class Settings:
         It is None if the operator has set no rate, or has set the newest legal rate. In Estonia, it is also None if the
         operator has set `SPECIFIED_VAT_RATE`.
         """
-        (_, newest) = self.market.vat_rates[-1]
+        (_, newest) = self.market.vat_rates_by_day[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
         return None if is_specified or self.vat_rate == newest else self.vat_rate
 
@@ -153,7 +153,7 @@ class Settings:
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)
-        return ((0, SPECIFIED_VAT_RATE),) if self.market.code == "EE" else self.market.vat_by_law
+        return ((0, SPECIFIED_VAT_RATE),) if self.market.code == "EE" else self.market.legal_vat_rates
 
     @property
     def attribution_text(self) -> str:

@@ -15,21 +15,21 @@ REGIONS: Final = {
 }
 """Maps the zones in the names of covariates to their regions."""
 
-type Drives = Literal["wind", "load"]
+type PointKind = Literal["wind", "load"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
     """A place whose weather forecasts are requested. The coordinates are degrees north and east (WGS 84).
 
-    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has many consumers.
+    If `kind` is `wind`, the place has wind farms nearby. If `kind` is `load`, the place has many consumers.
     """
 
     zone: str
     place: str
     latitude: float
     longitude: float
-    drives: Drives
+    kind: PointKind
     why: str
 
     @property
@@ -78,13 +78,13 @@ POINTS: Final = (
 
 _WIND, _TEMPERATURE, _ = VARIABLES
 
-SCORED_VARIABLES: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
-"""The scored weather variables, each with the `drives` of the places at which its forecasts are scored."""
+SCORED_VARIABLES: Final[tuple[tuple[WeatherVariable, PointKind], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
+"""The scored weather variables, each with the `kind` of the places at which its forecasts are scored."""
 
 
-def region_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
+def region_points(zone: str, kind: PointKind) -> tuple[WeatherPoint, ...]:
     """Return the places in a zone's region that have wind farms (`wind`) or many consumers (`load`)."""
-    return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
+    return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.kind == kind)
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:

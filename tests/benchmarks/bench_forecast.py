@@ -25,8 +25,8 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import ArchiveCache
-from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_read_times, superfluous_instants
-from tunnihind.sources.open_meteo import REQUESTED_AFTER_S, RUN_EVERY_S, RUNS_SINCE
+from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_keep_instants, superfluous_instants
+from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
@@ -76,14 +76,14 @@ def weather() -> dict[str, list[IssuedSeries]]:
     end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
     live = end - LIVE_DAYS * DAY_S
     runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
-    old = {run + REQUESTED_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
-    gone = superfluous_instants(old, covariate_read_times)
-    kept = [run for run in runs if run % DAY_S == 0 or run + REQUESTED_AFTER_S not in gone]
+    old = {run + RUN_AVAILABLE_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
+    gone = superfluous_instants(old, covariate_keep_instants)
+    kept = [run for run in runs if run % DAY_S == 0 or run + RUN_AVAILABLE_AFTER_S not in gone]
 
     def series() -> list[IssuedSeries]:
         hours = {run: 241 if run % (12 * HOUR_S) == 0 else 145 for run in kept}
         values = {run: np.round(rng.uniform(0, 40, hours[run]), 1).astype(np.float32) for run in kept}
-        return [IssuedSeries(run + REQUESTED_AFTER_S, run, values[run], run_ts=run) for run in kept]
+        return [IssuedSeries(run + RUN_AVAILABLE_AFTER_S, run, values[run], run_ts=run) for run in kept]
 
     return {covariate_name(variable, point): series() for variable in VARIABLES for point in POINTS}
 

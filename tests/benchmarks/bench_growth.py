@@ -21,7 +21,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, ZONES, day_end, day_start, publication_time, utc_midnight
-from tunnihind.pipeline.retention import superfluous_issues, thin
+from tunnihind.pipeline.retention import delete_superfluous, superfluous_issues
 from tunnihind.sources.entsoe import AREA_CODES
 from tunnihind.sources.entsoe_forecasts import publication_deadline
 from tunnihind.sources.open_meteo import RUN_EVERY_S
@@ -200,7 +200,7 @@ def measure(fill: Fill, years: int) -> list[float]:
             for number in range(365):
                 day = FIRST + timedelta(days=365 * year + number)
                 fill(store, day)
-                thin(store, day_end(day))
+                delete_superfluous(store, day_end(day))
             sizes.append(used_mb(store))
     return sizes
 

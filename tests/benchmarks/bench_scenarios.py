@@ -30,7 +30,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import Run, Scenarios
-from tunnihind.forecast.scenarios.dependence import modelled_ranks
+from tunnihind.forecast.scenarios.dependence import ranks_of_random_errors
 from tunnihind.market import ESTONIA, consumer_price, day_end, delivery_day
 from tunnihind.store.store import Store
 
@@ -55,7 +55,7 @@ def in_orders(values: Floats, seed: int) -> dict[str, Floats]:
     paths, hours = values.shape
     ascending = np.sort(values, axis=0)
     independent = np.random.default_rng(seed).permuted(ascending, axis=0)
-    correlated = np.take_along_axis(ascending, modelled_ranks(hours), axis=0)
+    correlated = np.take_along_axis(ascending, ranks_of_random_errors(hours), axis=0)
     return {"paths": values, "correlated": correlated, "independent": independent, "alike": ascending[:paths]}
 
 
@@ -183,7 +183,7 @@ def main(database: str, first: datetime, last: datetime, every: int, plans: bool
     """Print the scores of paths or of plans."""
     with Store(database) as store:
         archive = store.read_archive()
-    prices = archive.prices.newest_versions().of("ee")
+    prices = archive.prices.newest_versions().series_of("ee")
     made = (one for number, one in enumerate(issues(archive, first.date(), last.date())) if number % every == 0)
     (judge_plans if plans else judge_paths)(made, prices)
 

@@ -43,7 +43,7 @@ def fill(url: str) -> None:
         asyncio.run(ingest.ingest(today - timedelta(days=365 * YEARS), today + timedelta(days=1)))
         runs = make_runs(store, int(clock.now()), ESTONIA)
         if runs is not None:
-            store.runs.add_all(runs)
+            store.runs.add_forecast(runs)
 
 
 def seconds_to_ready(*arguments: str) -> float:

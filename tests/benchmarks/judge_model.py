@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from tests.benchmarks import judged_forecasts
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.forecast.run import LEAD_DAYS, LEVELS
+from tunnihind.forecast.run import LEAD_DAYS, QUANTILE_LEVELS
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
@@ -202,7 +202,7 @@ def pinball_losses(result: BacktestResult) -> Floats:
     """Return the pinball loss of each forecast, the mean over its three percentiles, (n,)."""
     issued = result.forecasts
     errors = np.stack([result.actual - quantile for quantile in (issued.p10, issued.p50, issued.p90)])
-    levels = np.array(LEVELS)[:, None]
+    levels = np.array(QUANTILE_LEVELS)[:, None]
     losses: Floats = np.maximum(levels * errors, (levels - 1) * errors).mean(axis=0)
     return losses
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.forecaster import TieredForecaster
-from tunnihind.forecast.known import Archive, CovariateArchive, Known
+from tunnihind.forecast.known import Archive, CovariateArchive, KnownData
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.backtest import BacktestForecasts, BacktestResult, backtest
 from tunnihind.market import DAY_S, MARKETS, Market, Zone
@@ -42,7 +42,7 @@ class EveryFewDays:
         """The length of the history."""
         return self._forecaster.history_days
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         """Forecast, or leave out the day."""
         return None if known.as_of // DAY_S % self._every else self._forecaster.forecast(known)
 

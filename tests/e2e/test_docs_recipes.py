@@ -71,7 +71,7 @@ async def test_curl_prints_the_price_now_and_then_asks_for_nothing_twice(
         output = await run("bash", "-euc", code_of("curl.sh", server), folder=tmp_path)
         assert float(output) == body["dayAhead"][0]["eurKwh"]
     assert json.loads((tmp_path / "tunnihind.json").read_text())["zone"] == "EE"
-    assert 'route="/api/v1/forecast",status="304"} 1.0' in server.metrics.exposition().decode()
+    assert 'route="/api/v1/forecast",status="304"} 1.0' in server.metrics.prometheus_text().decode()
 
 
 async def test_python_prints_the_cheapest_three_hours_in_a_row(server: RunningServer, body: Document) -> None:
@@ -173,7 +173,7 @@ async def test_emhass_gets_what_is_paid_and_what_is_got_for_a_day_of_quarters(
 
 async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: RunningServer) -> None:
     settings = yaml.safe_load(code_of("predbat.yaml", server_of_quarters))["pred_bat"]
-    midnight = ESTONIA.midnight(datetime.fromtimestamp(HOUR, ESTONIA.clock).date())
+    midnight = ESTONIA.midnight(datetime.fromtimestamp(HOUR, ESTONIA.time_zone).date())
     paid = PredbatRates.read([await feed(server_of_quarters, settings["rates_import_octopus_url"])], midnight)
     got = PredbatRates.read([await feed(server_of_quarters, settings["rates_export_octopus_url"])], midnight)
     for ts, price in (await market_by_quarter(server_of_quarters)).items():

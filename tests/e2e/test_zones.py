@@ -45,7 +45,7 @@ async def has_all_that_its_pages_need(server: Server, zone: Zone) -> None:
 
 
 async def has_its_rate_of_vat(server: Server, zone: Zone) -> None:
-    rates = ((0, 0.22),) if zone == "ee" else MARKETS[zone].vat_by_law
+    rates = ((0, 0.22),) if zone == "ee" else MARKETS[zone].legal_vat_rates
     series = await answer_of(server, f"{PATHS[zone]}/api/series")
     for hour in series["actuals"]:
         with_vat = hour["eurMwh"] / 1000 * (1 + vat_rate_at(rates, hour["ts"]))

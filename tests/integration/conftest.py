@@ -12,7 +12,7 @@ from homeassistant.core import HomeAssistant
 from tests.support.api.api_server import Serve, no_prices
 from tests.support.household.home import MORNING, PUBLISHED_TODAY, Home, MakeHome, PriceOf, instant, wavy
 from tests.support.household.recording_proxy import RecordingProxy
-from tunnihind.api.history import ReadPrices
+from tunnihind.api.history import ReadMonthPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.settings import Settings
 
@@ -51,7 +51,7 @@ async def make_home(
         price_of: PriceOf = wavy,
         ahead_s: int = 0,
         mode: Mode = "live",
-        read_prices: ReadPrices = no_prices,
+        read_prices: ReadMonthPrices = no_prices,
         settings: Settings | None = None,
     ) -> Home:
         return Home(

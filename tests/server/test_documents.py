@@ -20,7 +20,7 @@ from tunnihind.api.answers import MAX_HISTORY_DAYS
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.cli.serve import serve
 from tunnihind.market import ESTONIA, HOUR_S, PUBLIC_WINDOW_S, SPECIFIED_VAT_RATE
-from tunnihind.pipeline.prices import SECOND_SOURCE_S
+from tunnihind.pipeline.prices import WAIT_FOR_OTHER_SOURCES_S
 from tunnihind.service.application import ServedZone, create_app
 from tunnihind.settings import Settings
 from tunnihind.sources.open_meteo import RUNS_SINCE
@@ -262,7 +262,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
         ("docs/api", f"include VAT: - {SPECIFIED_VAT_RATE:.0%}", f"käibemaksu: - {SPECIFIED_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
         ("docs/api", f"up to {MAX_HISTORY_DAYS} days", f"kuni {MAX_HISTORY_DAYS} päeva"),
-        ("docs/data", f"up to {SECOND_SOURCE_S:.0f} seconds", f"kuni {SECOND_SOURCE_S:.0f} sekundit"),
+        ("docs/data", f"up to {WAIT_FOR_OTHER_SOURCES_S:.0f} seconds", f"kuni {WAIT_FOR_OTHER_SOURCES_S:.0f} sekundit"),
         ("docs/troubleshooting", f"after {LATE}", f"pärast kella {LATE}"),
     ],
 )

@@ -188,4 +188,4 @@ def test_a_day_of_24_hours_is_no_calendar_day() -> None:
 
 @pytest.mark.parametrize(("day", "rate"), VAT_RATE.items())
 def test_the_vat_rate_is_the_law_s_of_the_day(day: str, rate: float) -> None:
-    assert vat_rate_at(ESTONIA.vat_by_law, ESTONIA.midnight(date.fromisoformat(day))) == rate
+    assert vat_rate_at(ESTONIA.legal_vat_rates, ESTONIA.midnight(date.fromisoformat(day))) == rate

@@ -72,7 +72,7 @@ def test_an_empty_store_has_an_empty_view(store: Store) -> None:
     view = read_served_data(store, ESTONIA, NOW)
     assert view == ServedData(view.version, ESTONIA, {step_s: view.at_step(step_s) for step_s in STEPS})
     assert not any(view.at_step(step_s).settled for step_s in STEPS)
-    assert view.newest_settled is None
+    assert view.newest_settled_ts is None
 
 
 def test_what_is_stored_while_the_store_is_read_has_a_version_of_its_own(
@@ -187,7 +187,7 @@ def test_the_newest_hour_is_shown_however_old_for_it_decides_what_is_public(stor
     store_quotes(store, {"ee": {**quotes, last + QUARTER_S: 1.0}}, NOW)
     view = read_served_data(store, ESTONIA, NOW)
     assert list(view.hours.settled) == [floor_hour(last)]
-    assert view.newest_settled == floor_hour(last)
+    assert view.newest_settled_ts == floor_hour(last)
 
 
 def test_a_correction_is_shown_though_the_clock_was_set_back_since(store: Store) -> None:
@@ -288,7 +288,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     versions.append(version())
     store.runs.add(plain_run(NOW))
     versions.append(version())
-    store.runs.keep_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
+    store.runs.store_backtest_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
     # Repeated prices, a refresh and a failure do not change the version.

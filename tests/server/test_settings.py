@@ -72,7 +72,7 @@ def test_a_further_zone_is_below_the_servers_own_address_and_the_first_at_it(por
         (0.22, "ee", None, ((0, 0.22),)),
         (0.24, "ee", None, ((0, 0.24),)),
         (0.09, "ee", 0.09, ((0, 0.09),)),
-        (None, "fi", None, MARKETS["fi"].vat_by_law),
+        (None, "fi", None, MARKETS["fi"].legal_vat_rates),
         (0.22, "fi", 0.22, ((0, 0.22),)),
         (0.255, "fi", None, ((0, 0.255),)),
     ],

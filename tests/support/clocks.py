@@ -7,7 +7,7 @@ from tunnihind.market import ESTONIA
 
 def local(text: str) -> int:
     """Return the instant of an Estonian clock time like `2025-12-15 13:45`, the first instant if there are two."""
-    return int(datetime.fromisoformat(text).replace(tzinfo=ESTONIA.clock).timestamp())
+    return int(datetime.fromisoformat(text).replace(tzinfo=ESTONIA.time_zone).timestamp())
 
 
 class TimeIsUp(Exception):

@@ -51,7 +51,7 @@ def clamped_history_days(days: int, least: int = MIN_HISTORY_DAYS) -> int:
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
     """Return the answer to `GET /api/v1/forecast` as of `now` (unix seconds)."""
-    limit = free_until(data.newest_settled, now)
+    limit = free_until(data.newest_settled_ts, now)
     vat = settings.api_vat_rates
     return ForecastResponse(
         **common_fields(data, now, settings),
@@ -68,7 +68,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
     `days` is limited to the range 2 to 14.
     """
-    limit = free_until(data.newest_settled, now)
+    limit = free_until(data.newest_settled_ts, now)
     current_hour = floor_hour(now)
     start = current_hour - clamped_history_days(days) * DAY_S
     vat = settings.api_vat_rates
@@ -78,7 +78,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
         _series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_forecast(data.hours.run, now, limit)
     ]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
-    newest = data.newest_settled
+    newest = data.newest_settled_ts
     unsettled = [point for point in future if newest is None or point.ts > newest]
     by_price, by_median = attrgetter("eur_mwh"), attrgetter("p50")
     return SeriesResponse(
@@ -124,7 +124,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 def common_fields(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
     """Return the common fields of the answers to `/api/v1/forecast`, `/api/v1/quarters` and `/api/v1/scenarios`."""
-    limit = free_until(data.newest_settled, now)
+    limit = free_until(data.newest_settled_ts, now)
     return {
         "zone": data.market.code,
         "currency": data.market.currency,
@@ -161,7 +161,7 @@ def _public_forecast(run: Run | None, now: int, limit: int) -> Iterator[tuple[in
 
 
 def _past_forecast(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return the start and the issued forecast of each hour from `start` to `current_hour`, both included."""
+    """For each hour from `start` to `current_hour`, both included, return its start and its issued forecast, if any."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
@@ -179,7 +179,8 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# With a cache of quarters, an answer of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
+# With the caches of the next two functions, making an answer with quarters of 14 past days takes 5 ms instead of 28 ms
+# (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_CACHED_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = rounded_market_price(eur_mwh)

@@ -58,7 +58,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedReques
         raise NoPriceAhead(
             "No current or future price is known: the newest known prices are past, or no price is known yet"
         )
-    vat = _vat_rate_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
+    vat = _vat_header_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
     return FeedAnswer(_feed_body(periods, feed.format), {VAT_RATE_FIELD: vat})
 
 
@@ -86,8 +86,10 @@ def feed_prices(data: ServedData, now: int, settings: Settings, feed: FeedReques
 
     Other programs assume that each price holds until the next price starts. So the prices begin after the newest gap in
     the past, and end at the first gap in the future. If the current price is unknown, the prices begin with the next
-    known price. If a period has no settled price, its price is the forecast's median. For a period that has begun, the
-    median comes from the newest forecast made before the period's start.
+    known price. If no current or future price is known, yield nothing.
+
+    If a period has no settled price, its price is the forecast's median. For a period that has begun, the median comes
+    from the newest forecast made before the period's start.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -121,14 +123,14 @@ def _price_in_eur_kwh(eur_mwh: float, price_kind: str, vat_rate: float) -> float
 def _vat_rates(market: Market, settings: Settings, feed: FeedRequest) -> VatRates:
     """Return the VAT rates of a feed's prices.
 
-    For market prices, the rate is zero. For consumer prices, it is the rate that the operator chose, or else the legal
-    rate of each date.
+    For market prices, the rate is zero. For consumer prices, it is `settings.chosen_vat_rate`. If this is None, each
+    date has its legal rate.
     """
     chosen = 0.0 if feed.price_kind == "market" else settings.chosen_vat_rate
-    return market.vat_by_law if chosen is None else ((0, chosen),)
+    return market.legal_vat_rates if chosen is None else ((0, chosen),)
 
 
-def _vat_rate_value(rates: VatRates, start: int, end: int) -> str:
+def _vat_header_value(rates: VatRates, start: int, end: int) -> str:
     """Return the value of the header field `VAT_RATE_FIELD` for prices from `start` to `end`.
 
     For example, `0.22, 0.24;from=1751317200` means 22% at first, and 24% from the instant 1751317200 on.

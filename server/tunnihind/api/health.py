@@ -1,4 +1,4 @@
-"""Checks whether data are missing or old, and whether tomorrow's prices are late."""
+"""Judges whether the server is ready, and whether tomorrow's prices are late."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -10,14 +10,15 @@ from tunnihind.api.http.problems import Problems
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
-from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import held_back_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""If the newest forecast or the last refresh is older than this many seconds, the data count as stale."""
+"""If the newest forecast is older than this many seconds, it counts as old. If `pipeline_expected` is true, the same
+limit applies to the last refresh."""
 
 
 class Troubles:
-    """The server's problems, such as a full disk. Each component reports at most one problem.
+    """The server's problems, such as a full disk. Each component has at most one problem at a time.
 
     Old data are not reported here: `judge_readiness` notices old data by itself.
     """
@@ -32,12 +33,12 @@ class Troubles:
         """The reason why the server must be restarted, such as a pipeline without progress. None if no restart is
         needed."""
 
-    def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of the component that is named `who`. If `reason` is None, remove the problem."""
+    def report(self, component: str, reason: str | None) -> None:
+        """Set a component's problem, or remove it if `reason` is None."""
         if reason is None:
-            self._reasons.pop(who, None)
+            self._reasons.pop(component, None)
         else:
-            self._reasons[who] = reason
+            self._reasons[component] = reason
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(self._reasons.values()))
@@ -61,11 +62,11 @@ def judge_readiness(
     faults become warnings, because old data are better than none.
     """
     faults = [*troubles, *_data_faults(data, now, pipeline_expected=pipeline_expected)]
-    warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
+    warnings = [*warnings, *held_back_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
     if only_serves:
         warnings, faults = [*warnings, *faults], [] if _has_data_from(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
-    settled = data.newest_settled
+    settled = data.newest_settled_ts
     return Readiness(
         ready=not reasons,
         now=now,
@@ -79,7 +80,7 @@ def judge_readiness(
 
 def lacks_tomorrows_prices(data: ServedData, now: int) -> bool:
     """Return whether settled prices are known, but no price of tomorrow's delivery day or of a later day."""
-    newest = data.newest_settled
+    newest = data.newest_settled_ts
     return newest is not None and delivery_day(newest) <= data.market.local_time(now).date()
 
 
@@ -101,7 +102,7 @@ def _age_s(instant: int | None, now: int) -> int | None:
 
 def _has_data_from(data: ServedData, hour: int) -> bool:
     """Return whether there is a price or a forecast for `hour` or for a later hour."""
-    settled, run = data.newest_settled, data.hours.run
+    settled, run = data.newest_settled_ts, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 
 

@@ -28,11 +28,11 @@ MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _CACHE_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
-type ReadPrices = Callable[[int, int], PriceHistory]
+type ReadMonthPrices = Callable[[int, int], PriceHistory]
 """Takes the start and the end of a month in unix seconds. Returns the zone's prices of the periods that begin in the
 month. Raises StoreError."""
 
-type AreConfirmed = Callable[[int, int], bool]
+type ArePricesConfirmed = Callable[[int, int], bool]
 """Takes the start and the end of a month in unix seconds. Returns false if the month has unconfirmed prices that a
 second source can still confirm. Raises StoreError."""
 
@@ -67,13 +67,15 @@ class MonthReader:
     """Reads the prices of a month from the store, and makes the answer to `GET /api/v1/history`."""
 
     def __init__(
-        self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, may_cache_for_ever: bool
+        self,
+        market: Market,
+        read: ReadMonthPrices,
+        are_confirmed: ArePricesConfirmed,
+        clock: Clock,
+        *,
+        may_cache_for_ever: bool,
     ) -> None:
-        """Make a reader for a market.
-
-        In a demo or a rehearsal, `may_cache_for_ever` must be false, because the same address may have other prices
-        later.
-        """
+        """In a demo or rehearsal, `may_cache_for_ever` must be false, because an address may get other prices later."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -103,8 +105,8 @@ class MonthReader:
 
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     step_s = RESOLUTIONS[resolution]
-    hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
-    settled, priced_by_hour = prices_within_hours(hours, prices.of(market.zone, step_s))
+    hours = prices.series_of(market.zone).between(month.start_ts, month.end_ts)
+    settled, priced_by_hour = prices_within_hours(hours, prices.series_of(market.zone, step_s))
     items = [
         HistoryPrice(
             ts=ts, eur_mwh=rounded_market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour
@@ -119,7 +121,7 @@ def _history_response(prices: PriceHistory, market: Market, month: Month, resolu
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
     """Return whether an answer has the price of every period of the month.
 
-    If the market traded quarters, an answer by quarters must have a separate price for each quarter.
+    For a day that was traded in quarters, an answer by quarters must have each quarter's own price.
     """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(

@@ -153,7 +153,7 @@ class Metrics:
             self._database_errors.labels(access)
             self._transactions.labels(access)
 
-    def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
+    def record_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
         """Record a database transaction: its duration, and whether it failed.
 
         `access` is "read" or "write". Any thread may call this method.
@@ -163,16 +163,19 @@ class Metrics:
             self._database_errors.labels(access).inc()
         self._database_up.set(0 if failed else 1)
 
-    def count_request(self, route: str, status: int, seconds: float) -> None:
-        """Count an answered request. `seconds` is the time from the request's headers to the answer."""
+    def record_request(self, route: str, status: int, seconds: float) -> None:
+        """Count an answered request, and record its duration.
+
+        `seconds` is the time from the request's headers to the answer.
+        """
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
     def add_collectors(self, *collectors: Collector) -> None:
-        """Add the metrics of other collectors."""
+        """Add collectors. `prometheus_text` returns their metrics too."""
         for collector in collectors:
             self.registry.register(collector)
 
-    def exposition(self) -> bytes:
+    def prometheus_text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)

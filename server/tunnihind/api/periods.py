@@ -40,9 +40,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    Future periods that the newest run covers have this run's forecast. Each earlier period has the newest forecast made
-    before the period's start, exactly as issued, or no forecast if none was made. If `settings.full_horizon` is false,
-    forecasts of future periods after the public window are left out.
+    Future periods that the newest run covers have this run's forecast. Each period before the first of these has the
+    newest forecast made before the period's start, exactly as issued, or no forecast if none was made. If
+    `settings.full_horizon` is false, forecasts of future periods after the public window are left out.
     """
     series = data.at_step(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -50,7 +50,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
     ahead = [(ts, percentiles) for ts, percentiles in periods_of_run(series.run) if ts > now] if series.run else []
     run_since = ahead[0][0] if ahead else now + 1
     begun = sorted((ts, percentiles) for ts, percentiles in series.issued.items() if since <= ts < run_since)
-    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    limit = None if settings.full_horizon else free_until(data.newest_settled_ts, now)
     return ServedPeriods(
         tuple(SettledPeriod(ts, price, ts in series.priced_by_hour) for ts, price in known if not math.isnan(price)),
         tuple(

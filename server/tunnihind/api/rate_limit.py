@@ -38,7 +38,7 @@ class TokenBuckets:
         self._max_clients = max_clients
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take_token(self, client: str) -> float:
+    def take_token_or_wait_s(self, client: str) -> float:
         """If the client's bucket has a token, take the token, and return 0.
 
         Otherwise, return the seconds until the next token.
@@ -53,7 +53,7 @@ class TokenBuckets:
         return wait
 
 
-def client_address(request: web.Request, *, trust_proxy: bool) -> str:
+def client_key(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
     If `trust_proxy` is true, return the last address in X-Forwarded-For. If `trust_proxy` is false, or if that address
@@ -81,7 +81,8 @@ def _bucket_name(text: str) -> str | None:
 def rate_limit_middleware(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
     """Return the middleware that answers 429 to a client without a token.
 
-    Each client gets `settings.rate_limit` tokens a second. Requests for the routes in `_UNLIMITED_PATHS` need no token.
+    Each client gets `settings.rate_limit` tokens a second. Requests for routes that end with one of `_UNLIMITED_PATHS`
+    need no token.
     """
     buckets = TokenBuckets(settings.rate_limit, clock)
 
@@ -89,7 +90,7 @@ def rate_limit_middleware(settings: Settings, clock: Clock, problems: Problems) 
     async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
         resource = request.match_info.route.resource
         if resource is None or not resource.canonical.endswith(_UNLIMITED_PATHS):
-            wait = buckets.take_token(client_address(request, trust_proxy=settings.trust_proxy))
+            wait = buckets.take_token_or_wait_s(client_key(request, trust_proxy=settings.trust_proxy))
             if wait:
                 return problems.answer(429, fields={"Retry-After": str(math.ceil(wait))})
         return await handler(request)

@@ -12,9 +12,9 @@ from typing import Final
 
 HEADER_FIELD: Final = "X-Request-Id"
 
-_VALID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
+_VALID_ID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
 """The accepted ids. They have no character that could end a log line or a field of a log line."""
-_MADE_BYTES: Final = 8
+_NEW_ID_BYTES: Final = 8
 
 _CURRENT: Final = ContextVar("request_id", default="")
 
@@ -22,9 +22,9 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def set_current_id(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    `given` lists the ids in the request's header. If `given` is not exactly one valid id, make a new id.
+    `given` lists the request's X-Request-Id values. If `given` is not exactly one valid id, make a new id.
     """
-    name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
+    name = given[0] if len(given) == 1 and _VALID_ID.fullmatch(given[0]) else token_hex(_NEW_ID_BYTES)
     _CURRENT.set(name)
     return name
 

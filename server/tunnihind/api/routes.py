@@ -15,7 +15,7 @@ from tunnihind.api.answers import DEFAULT_HISTORY_DAYS, MAX_HISTORY_DAYS, MIN_HI
 from tunnihind.api.feeds import PRICE_KINDS, FeedFormat, FeedRequest
 from tunnihind.api.health import Troubles, judge_readiness, not_ready_problem
 from tunnihind.api.history import MONTH_ADVICE, MonthReader
-from tunnihind.api.http.headers import JSON, Coding, accepted_coding, headers, preflight_headers
+from tunnihind.api.http.headers import JSON_CONTENT_TYPE, Coding, coding_for_request, headers, preflight_headers
 from tunnihind.api.http.problems import Problems, problem_answer
 from tunnihind.api.http.representation import Representation, reply
 from tunnihind.api.metrics import Metrics
@@ -28,27 +28,27 @@ from tunnihind.api.parameters import (
     require_known_names,
     required_value,
 )
-from tunnihind.api.score_table import FORMATS, ScoreTable
+from tunnihind.api.score_table import ACCURACY_FORMATS, ScoreTableReader
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MAX_STORE_READERS: Final = 2
-"""At most this many requests of one zone read months from the store at a time. A second limit of the same size applies
-to tables of scores."""
+"""At most this many months of one zone are read from the store at a time. For each zone's tables of scores, a second
+limit of the same size applies."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
-def handler_without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
+def query_refusing_handler(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
     """Return a handler for a resource that refuses query strings."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A `?` with nothing after it is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
-        return reply(request, representations(accepted_coding(request)))
+        return reply(request, representations(coding_for_request(request)))
 
     return handle
 
@@ -57,8 +57,8 @@ def quarters_handler(snapshot: Snapshot) -> Handler:
     """Return a handler for `GET /api/v1/quarters`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        days = clamped_history_days(_requested_days(request, least=0, default=0), least=0)
-        return reply(request, snapshot.quarters_answer(days, accepted_coding(request)))
+        days = clamped_history_days(_requested_days(request, least_in_error=0, default=0), least=0)
+        return reply(request, snapshot.quarters_answer(days, coding_for_request(request)))
 
     return handle
 
@@ -67,20 +67,25 @@ def series_handler(snapshot: Snapshot) -> Handler:
     """Return a handler for `GET /api/series`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        days = clamped_history_days(_requested_days(request, least=MIN_HISTORY_DAYS, default=DEFAULT_HISTORY_DAYS))
-        return reply(request, snapshot.series_answer(days, accepted_coding(request)))
+        days = clamped_history_days(
+            _requested_days(request, least_in_error=MIN_HISTORY_DAYS, default=DEFAULT_HISTORY_DAYS)
+        )
+        return reply(request, snapshot.series_answer(days, coding_for_request(request)))
 
     return handle
 
 
-def _requested_days(request: web.Request, *, least: int, default: int) -> int:
+def _requested_days(request: web.Request, *, least_in_error: int, default: int) -> int:
     """Return the requested number of days of history, or `default` if the request has no parameter `days`.
 
-    Raises ParameterError if `days` is repeated, or isn't one or two digits. `least` is only for the error's text.
+    Raises ParameterError if `days` is repeated, or isn't one or two digits. In the second case, the error's text
+    names `least_in_error`.
     """
     given = optional_value(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
-        raise ParameterError(f"`days` is {quoted_value(given)}: give one or two digits, {least} to {MAX_HISTORY_DAYS}.")
+        raise ParameterError(
+            f"`days` is {quoted_value(given)}: give one or two digits, {least_in_error} to {MAX_HISTORY_DAYS}."
+        )
     return default if given is None else int(given)
 
 
@@ -92,7 +97,7 @@ def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat
         resolution = chosen_value(request.query, "resolution", RESOLUTIONS)
         wanted = FeedRequest(feed_format, RESOLUTIONS[resolution], chosen_value(request.query, "price", PRICE_KINDS))
         try:
-            return reply(request, snapshot.feed_answer(wanted, accepted_coding(request)))
+            return reply(request, snapshot.feed_answer(wanted, coding_for_request(request)))
         except NoPriceAhead as error:
             return problems.answer(503, f"{error}.", fields={"Retry-After": "60"})
 
@@ -111,14 +116,14 @@ class _StoreReaders:
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
         """Answer with the result of `read`.
 
-        If `MAX_STORE_READERS` requests are already reading, or if reading fails, answer 503.
+        If `MAX_STORE_READERS` requests are already reading, or if `read` raises StoreError, answer 503.
         """
         if self._turns.locked():
             detail = f"Too many {self._documents} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
         try:
             async with self._turns:
-                return reply(request, await asyncio.to_thread(read, accepted_coding(request)))
+                return reply(request, await asyncio.to_thread(read, coding_for_request(request)))
         except StoreError as error:
             detail = f"No {self._contents} can be read: {error.reason}."
             return self._problems.answer(503, detail, fields={"Retry-After": "5"})
@@ -137,25 +142,25 @@ def history_handler(months: MonthReader, problems: Problems) -> Handler:
     return handle
 
 
-def accuracy_handler(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
+def accuracy_handler(snapshot: Snapshot, scores: ScoreTableReader, problems: Problems) -> Handler:
     """Return a handler for `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
     readers = _StoreReaders(problems, "tables", "scores")
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        form = chosen_value(request.query, "format", FORMATS)
+        form = chosen_value(request.query, "format", ACCURACY_FORMATS)
         issue_days = scores.issue_day_range(optional_value(request.query, "year"))
         if form == "json":
-            return reply(request, snapshot.accuracy_answer(accepted_coding(request)))
+            return reply(request, snapshot.accuracy_answer(coding_for_request(request)))
         return await readers.reply(request, partial(scores.read_answer, issue_days))
 
     return handle
 
 
-def fixed_answer_handler(representations: Callable[[Coding], Representation]) -> Handler:
+def query_ignoring_handler(representations: Callable[[Coding], Representation]) -> Handler:
     """Return a handler for a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return reply(request, representations(accepted_coding(request)))
+        return reply(request, representations(coding_for_request(request)))
 
     return handle
 
@@ -192,7 +197,7 @@ def healthz_handler(troubles: Troubles, problems: Problems) -> Handler:
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:
             return problems.answer(503, f"The server must be restarted: {troubles.stuck}.")
-        return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
+        return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON_CONTENT_TYPE))
 
     return handle
 
@@ -221,7 +226,7 @@ def readyz_handler(
         if not readiness.ready:
             return problem_answer(not_ready_problem(readiness, problems))
         body = msgspec.json.encode(readiness)
-        return web.Response(body=body, headers=headers("no-store", content_type=JSON))
+        return web.Response(body=body, headers=headers("no-store", content_type=JSON_CONTENT_TYPE))
 
     return handle
 
@@ -230,6 +235,8 @@ def metrics_handler(metrics: Metrics) -> Handler:
     """Return a handler for `GET /metrics`."""
 
     async def handle(_request: web.Request) -> web.Response:
-        return web.Response(body=metrics.exposition(), headers=headers("no-store", content_type=CONTENT_TYPE_LATEST))
+        return web.Response(
+            body=metrics.prometheus_text(), headers=headers("no-store", content_type=CONTENT_TYPE_LATEST)
+        )
 
     return handle

@@ -3,7 +3,7 @@
 from tunnihind.api.answers import common_fields, settled_hours
 from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.run import SCENARIOS
+from tunnihind.forecast.run import SCENARIO_COUNT
 from tunnihind.market import HOUR_S, consumer_price, free_until, rounded_market_price, vat_rate_at
 from tunnihind.settings import Settings
 
@@ -17,7 +17,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
     return ScenariosResponse(
         **common_fields(data, now, settings),
-        probability=1 / SCENARIOS,
+        probability=1 / SCENARIO_COUNT,
         day_ahead=settled_hours(data, now, settings),
         ts=ts,
         paths=paths,
@@ -30,7 +30,7 @@ def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[
     scenarios = data.scenarios
     if scenarios is None:
         return [], []
-    limit = None if settings.full_horizon else free_until(data.newest_settled, now)
+    limit = None if settings.full_horizon else free_until(data.newest_settled_ts, now)
     starts = range(scenarios.start_ts, scenarios.start_ts + scenarios.eur_mwh.shape[1] * HOUR_S, HOUR_S)
     served = [hour for hour, ts in enumerate(starts) if now < ts and (limit is None or ts <= limit)]
     if not served:

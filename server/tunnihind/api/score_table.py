@@ -22,8 +22,8 @@ from tunnihind.forecast.scoring.decisions import PLAN_HOURS, WEEK_PLAN_HOURS, Sa
 from tunnihind.forecast.scoring.live_scores import DayScores
 from tunnihind.market import Market, iso_utc
 
-CSV: Final = "text/csv; charset=utf-8"
-FORMATS: Final = ("json", "csv")
+CSV_CONTENT_TYPE: Final = "text/csv; charset=utf-8"
+ACCURACY_FORMATS: Final = ("json", "csv")
 """The values of `format`, the default first."""
 
 FIRST_YEAR: Final = 2021
@@ -34,7 +34,7 @@ _YEAR: Final = re.compile(r"[0-9]{4}")
 _SAVING_PREFIXES: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
 """How the names of the columns with savings begin, in the order of the fields of `Savings`."""
 
-COLUMNS: Final = (
+SCORE_COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
     *("mae", "baselineMae", "sevenDayMeanMae", "coverage80", "below10", "above90", "pinball", "winkler80", "width"),
     *(f"{by}{hours}h" for hours in PLAN_HOURS for by in _SAVING_PREFIXES),
@@ -47,7 +47,7 @@ type ReadScores = Callable[[date, date], Sequence[DayScores]]
 StoreError."""
 
 
-class ScoreTable:
+class ScoreTableReader:
     """Makes tables from the scores in the store."""
 
     def __init__(self, market: Market, read: ReadScores, clock: Clock) -> None:
@@ -76,14 +76,14 @@ class ScoreTable:
         """Return the table of scores from the first to the last issue day of `issue_days`. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
         body = scores_csv(self._read(*issue_days))
-        return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
+        return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV_CONTENT_TYPE)
 
 
 def scores_csv(days: Iterable[DayScores]) -> bytes:
     """Return scores as CSV. The first row names the columns. If a score is unknown, its cell is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(SCORE_COLUMNS)
     writer.writerows(map(_row_cells, days))
     return stream.getvalue().encode()
 

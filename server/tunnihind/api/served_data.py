@@ -71,8 +71,8 @@ class ServedData:
     forecasts and of the backtest.
 
     `held` and `unconfirmed` cover all zones, and the delivery days from two days ago on. `held` lists the held-back
-    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the server has
-    fewer than two sources of prices, `unconfirmed` is empty.
+    prices. `unconfirmed` maps a zone and a day with unconfirmed prices to a source of these prices. If the pipeline
+    asks fewer than two sources for prices, `unconfirmed` is empty.
 
     `version` and `change_id` name the newest change to the served data. A new `last_refresh` does not count as a
     change. After a backup is restored, a `version` may repeat, but a `change_id` never repeats.
@@ -119,12 +119,12 @@ class ServedData:
         )
 
     @property
-    def newest_settled(self) -> int | None:
+    def newest_settled_ts(self) -> int | None:
         """The start of the newest settled hour, or None if no price is settled."""
         return self.hours.settled.newest_ts
 
 
-_LISTED_DAYS: Final = 2
+_DOUBTFUL_PRICES_DAYS: Final = 2
 """Held-back and unconfirmed prices are listed from this many days ago on, because the pipeline usually requests the
 prices of these days again."""
 
@@ -142,7 +142,7 @@ not read, because one of the two clocks is wrong."""
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read the data for a market's answers at `now` (unix seconds). Raises StoreError."""
     made_until = now + MAX_CLOCK_DIFFERENCE_S
-    version = str(store.state.version())
+    version = str(store.state.served_version())
     zone, since = market.zone, floor_hour(now) - RUN_HISTORY_S
     newest = store.prices.newest_ts(zone) or since
     prices = store.prices.read_archive(
@@ -156,14 +156,15 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     for step_s in STEPS:
         kept = runs if step_s == HOUR_S else store.runs.made_since(SeriesKey(zone, step_s), runs_since, made_until)
         newest_run = runs_at_step([run], kept, step_s)[0] if run else None
-        issued, backtest = issued_forecasts(runs_at_step(runs, kept, step_s)), store.runs.score(SeriesKey(zone, step_s))
+        issued = issued_forecasts(runs_at_step(runs, kept, step_s))
+        backtest = store.runs.backtest_score(SeriesKey(zone, step_s))
         series[step_s] = ServedSeries(*settled_prices(prices, zone, step_s, now), issued, newest_run, backtest)
-    named_from = delivery_day(now) - timedelta(days=_LISTED_DAYS)
+    named_from = delivery_day(now) - timedelta(days=_DOUBTFUL_PRICES_DAYS)
     return ServedData(
         version=version,
         market=market,
         series=series,
-        change_id=store.state.change_id(),
+        change_id=store.state.served_change_id(),
         scenarios=_matching_scenarios(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
         recent_scores=store.scores.window_scores(zone),
@@ -193,10 +194,10 @@ def settled_prices(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> S
 
     The newest settled price is always included, because its time determines the end of the public window.
     """
-    hours = prices.of(zone)
+    hours = prices.series_of(zone)
     newest, since = hours.newest_ts, floor_hour(now) - _PRICE_HISTORY_S
     start_ts = since if newest is None else min(since, newest)
-    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
+    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
 
 
 def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
@@ -215,16 +216,16 @@ def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrice
     return SettledPrices(settled, frozenset(settled.starts[only_hour].tolist()))
 
 
-def runs_at_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
+def runs_at_step(runs: Iterable[Run], stored_runs: Iterable[Run], step_s: int) -> list[Run]:
     """For each hourly run in `runs`, return the matching run with periods of `step_s` seconds.
 
-    `kept` are the stored runs with periods of `step_s` seconds. If no run in `kept` matches an hourly run, make a run
-    in which each period has the percentiles of its hour.
+    `stored_runs` are the stored runs with periods of `step_s` seconds. If none of them matches an hourly run, make a
+    run in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
     made_at = defaultdict[int, list[Run]](list)
-    for one in kept:
+    for one in stored_runs:
         made_at[one.made_at].append(one)
     return [
         next((one for one in made_at[run.made_at] if one.goes_with(run)), None) or run.as_flat_run(step_s)

@@ -30,7 +30,7 @@ from tunnihind.errors import NotServed, ParameterError, StoreError
 
 _LOG = logging.getLogger(__name__)
 
-type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+type HandleRequest = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 METRICS_KEY: Final = web.AppKey("metrics", Metrics)
 PROBLEMS_KEY: Final = web.AppKey("problems", Problems)
@@ -39,7 +39,8 @@ STOPPING_KEY: Final = web.AppKey("stopping", asyncio.Event)
 
 _HEAD_TIMEOUT_S: Final = 10.0
 """A request's head must arrive within this many seconds. For the first request of a connection, the time begins when
-the connection opens. For a later request, the time begins when the first bytes of the head arrive."""
+the connection opens. For a later request, the time begins when bytes of the head arrive and no other request of the
+connection is being handled."""
 MAX_CONNECTIONS: Final = 20_000
 """The default and largest limit on open connections. An idle connection takes some 10 kB of memory."""
 
@@ -47,7 +48,8 @@ _ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.HEADER_FI
 """The default format of aiohttp, followed by the request's id and the duration in seconds."""
 
 _CLOSE_ONE_IN: Final = 20
-"""If there are too many connections, about one in 20 is closed, so that the connections are sorted less often."""
+"""If there are too many connections, about one in 20 is closed. If only one were closed, each new connection would
+need another sort of all connections."""
 
 
 class Runner(web.AppRunner):
@@ -76,8 +78,8 @@ class Runner(web.AppRunner):
 
 
 def _handler_with_problems(
-    handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event
-) -> RequestHandler:
+    handler: HandleRequest, problems: Problems, metrics: Metrics, stopping: asyncio.Event
+) -> HandleRequest:
     """Return a handler that turns errors into problem answers, counts requests and gives each request an id."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -99,7 +101,7 @@ def _handler_with_problems(
         if stopping.is_set():
             response = closing_response(response)
         response.headers[request_id.HEADER_FIELD] = name
-        metrics.count_request(_route_name(request), response.status, perf_counter() - started)
+        metrics.record_request(_route_name(request), response.status, perf_counter() - started)
         return response
 
     return handle

@@ -44,7 +44,10 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """A market's served data, and the answers made from these data. Only the event loop's thread may use a snapshot."""
+    """A market's served data, and the answers made from these data.
+
+    Only the event loop's thread may call a snapshot's methods.
+    """
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
         """Make a snapshot for the settings' market. A server's snapshots can share one `troubles` object."""
@@ -110,7 +113,10 @@ class Snapshot:
     def _current_answer(
         self, resource: Hashable, coding: Coding, answer: AnswerMaker, *, step_s: int = HOUR_S
     ) -> Representation:
-        """Return a resource's answer for the current second, from memory or made by `answer`. Raises StoreError."""
+        """Return a resource's answer for the current second, from memory or made by `answer`.
+
+        Raises StoreError, and for a feed NoPriceAhead.
+        """
         second = int(self._clock.now())
         if second != self._second:
             self._second = second

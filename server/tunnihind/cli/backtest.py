@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.backtest_report import report_document, report_tables
-from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
+from tunnihind.cli.options import MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.cli.progress import progress_display
 from tunnihind.errors import StoreError
 from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
@@ -25,7 +25,7 @@ from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.settings import Settings, install_advice
 from tunnihind.store.store import Store
 
-_DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
+_DAY_TYPE: Final = click.DateTime(formats=["%Y-%m-%d"])
 _TABLE_WIDTH: Final = 100
 """Tables may be this many characters wide, even if the terminal is narrower."""
 
@@ -48,8 +48,8 @@ def _check_plot(context: click.Context, parameter: click.Parameter, path: Path |
 
 
 @click.command()
-@click.option("--from", "first", type=_DAY, required=True, help="First delivery day to score.")
-@click.option("--to", "last", type=_DAY, required=True, help="Last delivery day to score.")
+@click.option("--from", "first", type=_DAY_TYPE, required=True, help="First delivery day to score.")
+@click.option("--to", "last", type=_DAY_TYPE, required=True, help="Last delivery day to score.")
 @option(
     "issue-at",
     type=click.DateTime(formats=["%H:%M"]),
@@ -86,7 +86,7 @@ def _check_plot(context: click.Context, parameter: click.Parameter, path: Path |
     metavar="FILE.csv",
     help="Write every forecast to a CSV file.",
 )
-@with_settings(STORE, ZONE, MARKET)
+@with_settings(STORE_OPTIONS, ZONE_OPTIONS, MARKET_OPTIONS)
 def backtest(
     settings: Settings,
     *,

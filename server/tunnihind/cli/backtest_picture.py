@@ -45,7 +45,7 @@ def save_picture(report: BacktestReport, title: str, path: Path) -> None:
 
 
 def draw_picture(report: BacktestReport, title: str) -> Figure:
-    """Draw three panels by days ahead: the reliability, the errors, and the widths of the intervals."""
+    """Draw three panels by lead: the reliability, the errors, and the widths of the intervals."""
     with mpl.rc_context(_PICTURE_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary_text(report)}")
@@ -104,7 +104,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) 
 
 
 def _shares_below(report: BacktestReport) -> dict[int, list[float]]:
-    """Map 10, 50 and 90 to the shares of prices below p10, p50 and p90, in percent, by days ahead."""
+    """Map 10, 50 and 90 to the shares of prices below p10, below p50 and not above p90, in percent, by lead."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
         50: [100 * share for share in report.below_p50.values()],
@@ -113,11 +113,11 @@ def _shares_below(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _mean_errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Map the name of each forecast to its MAE by days ahead, in EUR/MWh. An unknown MAE is NaN."""
+    """Map the name of each forecast to its MAE by lead, in EUR/MWh. An unknown MAE is NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],
-        "mean of seven days": [test.benchmark_mae for test in report.seven_day_mean.leads.values()],
+        "mean of seven days": [test.naive_mae for test in report.seven_day_mean.leads.values()],
     }
 
 

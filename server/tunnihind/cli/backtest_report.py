@@ -53,7 +53,7 @@ def report_document(report: BacktestReport) -> dict[str, Any]:
         "months": _scores_by_label(report.months),
         "hours": _scores_by_label(report.hours),
         "dieboldMariano": {
-            "weeklyNaive": _comparisons_document(report.weekly_naive),
+            "weeklyNaive": _comparisons_document(report.baseline),
             "sevenDayMean": _comparisons_document(report.seven_day_mean),
         },
         "decisions": _decisions_document(report.decisions),
@@ -82,10 +82,8 @@ def _score_table(title: str, label: str, rows: Mapping[str, Scores], legend: str
 def _test_table(report: BacktestReport) -> Table:
     table = _empty_table("Diebold-Mariano tests", ("ahead", *_TEST_HEADINGS), _TEST_LEGEND, column_width=6)
     for lead, scores in report.leads.items():
-        table.add_row(
-            str(lead), *_test_cells(scores, report.weekly_naive.leads[lead], report.seven_day_mean.leads[lead])
-        )
-    table.add_row("all", *_test_cells(report.overall, report.weekly_naive.overall, report.seven_day_mean.overall))
+        table.add_row(str(lead), *_test_cells(scores, report.baseline.leads[lead], report.seven_day_mean.leads[lead]))
+    table.add_row("all", *_test_cells(report.overall, report.baseline.overall, report.seven_day_mean.overall))
     return table
 
 
@@ -139,9 +137,9 @@ def _test_cells(scores: Scores, *comparisons: NaiveComparison) -> list[str]:
     cells = [str(comparisons[0].test.days), f"{scores.mae:.2f}"]
     for comparison in comparisons:
         cells += [
-            _number_text(comparison.benchmark_mae, 2),
+            _number_text(comparison.naive_mae, 2),
             _number_text(comparison.test.t, 2),
-            _p_value(comparison.test.p),
+            _p_value_text(comparison.test.p),
         ]
     return cells
 
@@ -150,7 +148,7 @@ def _number_text(value: float, decimals: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
-def _p_value(p: float) -> str:
+def _p_value_text(p: float) -> str:
     return f"<{_SMALL_P}" if p < _SMALL_P else _number_text(p, 3)
 
 
@@ -169,7 +167,7 @@ def _comparisons_document(comparisons: NaiveComparisons) -> dict[str, Any]:
 
 def _comparison_document(comparison: NaiveComparison) -> dict[str, Any]:
     test = {name: _none_if_nan(value) for name, value in asdict(comparison.test).items()}
-    return {"benchmarkMae": _none_if_nan(comparison.benchmark_mae), **test}
+    return {"benchmarkMae": _none_if_nan(comparison.naive_mae), **test}
 
 
 def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import Final
 import click
 
 from tunnihind import __version__
-from tunnihind.cli.options import SOURCES, with_settings
+from tunnihind.cli.options import SOURCES_OPTIONS, with_settings
 from tunnihind.errors import TunnihindError
 from tunnihind.service.check import CheckResult, check_sources
 from tunnihind.settings import Settings
 from tunnihind.sources.upstream import RecordedAnswer
 
-_WRONG_ANSWER: Final = 1
-_NO_ANSWER: Final = 3
+_WRONG_ANSWER_STATUS: Final = 1
+_NO_ANSWER_STATUS: Final = 3
 """These two exit statuses differ from 2, the status with which click reports a wrong option."""
 
 
@@ -25,7 +25,7 @@ _NO_ANSWER: Final = 3
     type=click.Path(file_okay=False, path_type=Path),
     help="Save the answers in a folder for a bug report, without the token.",
 )
-@with_settings(SOURCES)
+@with_settings(SOURCES_OPTIONS)
 def check(settings: Settings, *, save: Path | None) -> None:
     """Send a few small requests to each configured source, and report faults. No database is needed.
 
@@ -42,7 +42,7 @@ def check(settings: Settings, *, save: Path | None) -> None:
         click.echo(f"{len(recorded)} answers are in {save}, without the token", err=True)
     if wrong := [one for one in found if one.faults]:
         is_answer_wrong = any(one.has_answered for one in wrong)
-        click.get_current_context().exit(_WRONG_ANSWER if is_answer_wrong else _NO_ANSWER)
+        click.get_current_context().exit(_WRONG_ANSWER_STATUS if is_answer_wrong else _NO_ANSWER_STATUS)
 
 
 def _result_text(one: CheckResult) -> str:

@@ -2,7 +2,7 @@
 
 import click
 
-from tunnihind.cli.options import STORE, option, with_settings
+from tunnihind.cli.options import STORE_OPTIONS, option, with_settings
 from tunnihind.cli.progress import progress_display
 from tunnihind.settings import Settings
 from tunnihind.store.copying import copy
@@ -10,12 +10,12 @@ from tunnihind.store.copying import copy
 
 @click.command("copy")
 @option("to", variable="COPY_TO", required=True, help="SQLAlchemy address of the database to fill.")
-@with_settings(STORE)
+@with_settings(STORE_OPTIONS)
 def copy_database(settings: Settings, *, to: str) -> None:
-    """Copy all data except damaged rows into an empty SQLite or PostgreSQL database, and compare both databases.
+    """Copy a database into an empty SQLite or PostgreSQL database, and compare both databases.
 
     Stop the server before copying. After copying, start the server with the address of the copy. If the copying is
-    interrupted, the copy stays empty.
+    interrupted, the copy stays empty. Damaged rows and the pipeline's lease are not copied.
     """
     with progress_display() as progress:
         copied = copy(settings.store_url, to, progress.show)

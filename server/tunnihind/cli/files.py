@@ -11,7 +11,7 @@ import click
 
 from tunnihind.api.parameters import RESOLUTIONS
 from tunnihind.cli.forecast import run_document, run_rows
-from tunnihind.cli.options import AS_OF, MARKET, STORE, ZONE, option, with_settings
+from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
@@ -39,7 +39,7 @@ def import_() -> None:
 
 @import_.command("prices")
 @click.argument("file", type=_INPUT_FILE)
-@with_settings(STORE, MARKET)
+@with_settings(STORE_OPTIONS, MARKET_OPTIONS)
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import hourly or quarter-hour prices in EUR/MWh without VAT.
 
@@ -58,7 +58,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
 
 @import_.command("covariates")
 @click.argument("file", type=_INPUT_FILE)
-@with_settings(STORE)
+@with_settings(STORE_OPTIONS)
 def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts of wind, sun, temperature or load, exactly as they were issued.
 
@@ -86,7 +86,7 @@ def export() -> None:
 @export.command("prices")
 @_FORMAT_OPTION
 @_RESOLUTION_OPTION
-@with_settings(STORE, AS_OF)
+@with_settings(STORE_OPTIONS, AS_OF_OPTIONS)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the known hourly or quarter-hour prices in EUR/MWh without VAT.
 
@@ -107,7 +107,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @export.command("forecast")
 @_FORMAT_OPTION
 @_RESOLUTION_OPTION
-@with_settings(STORE, ZONE, MARKET, AS_OF)
+@with_settings(STORE_OPTIONS, ZONE_OPTIONS, MARKET_OPTIONS, AS_OF_OPTIONS)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write the newest stored forecast run in EUR/MWh without VAT.
 
@@ -128,7 +128,7 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
 
 
 def _price_rows(history: PriceHistory, step_s: int) -> list[Sequence[float | None]]:
-    by_zone = [dict(history.of(zone, step_s)) for zone in ZONES]
+    by_zone = [dict(history.series_of(zone, step_s)) for zone in ZONES]
     instants = sorted(set().union(*by_zone))
     return [(ts, *(prices.get(ts) for prices in by_zone)) for ts in instants]
 

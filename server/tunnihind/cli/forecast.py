@@ -9,7 +9,7 @@ import click
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from tunnihind.cli.options import AS_OF, MARKET, STORE, ZONE, option, with_settings
+from tunnihind.cli.options import AS_OF_OPTIONS, MARKET_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, MARKETS, iso_utc
@@ -46,7 +46,7 @@ def run_table(run: Run) -> RenderableType:
     return table
 
 
-def origin_lines(run: Run) -> Iterator[str]:
+def issue_and_input_lines(run: Run) -> Iterator[str]:
     """Yield lines about a run's issue, tier and inputs."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
@@ -72,7 +72,7 @@ def _drawn_interval(p10: float, p50: float, p90: float, low: float, high: float)
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, ZONE, MARKET, AS_OF)
+@with_settings(STORE_OPTIONS, ZONE_OPTIONS, MARKET_OPTIONS, AS_OF_OPTIONS)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Make a forecast run, store it and print it.
 
@@ -87,7 +87,7 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
         click.echo(dumps(run_document(run)))
         return
     Console().print(run_table(run))
-    for line in origin_lines(run):
+    for line in issue_and_input_lines(run):
         click.echo(line)
 
 
@@ -99,5 +99,5 @@ def _run_as_of(settings: Settings, instant: int) -> Run:
 def _store_new_run(settings: Settings) -> Run:
     with Store(settings.store_url) as store:
         runs = make_runs(store, int(time.time()), settings.market)
-        store.runs.add_all(runs)
+        store.runs.add_forecast(runs)
         return runs.hours

@@ -5,14 +5,14 @@ from typing import Final
 
 import click
 
-from tunnihind.cli.options import ADDRESS, with_settings
+from tunnihind.cli.options import ADDRESS_OPTIONS, with_settings
 from tunnihind.settings import Settings
 
 _TIMEOUT_S: Final = 5.0
 
 
 @click.command()
-@with_settings(ADDRESS)
+@with_settings(ADDRESS_OPTIONS)
 def healthcheck(settings: Settings) -> None:
     """Check whether the server at the given host and port works.
 

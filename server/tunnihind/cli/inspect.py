@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from tunnihind.api.openapi.document import openapi_document
-from tunnihind.cli.options import AS_OF, SERVER, STORE, ZONE, option, with_settings
+from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
@@ -22,7 +22,7 @@ from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import Witness, held_back_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are not listed if their period began more than this many seconds ago."""
@@ -62,7 +62,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     out. The database's size, the number of prices and the damaged rows are always the present ones.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
-    settled = (prices.as_of(now) if is_past else prices.newest_versions()).of(market.zone).newest_ts
+    settled = (prices.as_of(now) if is_past else prices.newest_versions()).series_of(market.zone).newest_ts
     run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return StoreStatus(
         now=now,
@@ -80,9 +80,9 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         covariates=store.covariates.newest_issues(now),
         history={} if is_past else progress_by_source(store.state),
         weather=read_weather_scores(store, market, now),
-        sources=() if is_past else tuple(store.health.all().values()),
+        sources=() if is_past else tuple(store.health.by_source().values()),
         held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
-        pipeline=None if is_past else store.lease().holder(),
+        pipeline=None if is_past else store.unguarded_lease().holder(),
         unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
@@ -115,7 +115,7 @@ def status_lines(status: StoreStatus) -> Iterator[str]:
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age_text(source.ok_ts, status.now)}{trouble}"
-    for line in held_in_words(status.held):
+    for line in held_back_in_words(status.held):
         yield f"held back   {line}"
     if not status.held:
         yield "held back   nothing"
@@ -191,7 +191,7 @@ def _pipeline_text(status: StoreStatus) -> str:
 
 
 @click.command()
-@with_settings(SERVER, ZONE)
+@with_settings(SERVER_OPTIONS, ZONE_OPTIONS)
 def openapi(settings: Settings) -> None:
     """Print the OpenAPI description of the API."""
     click.echo(json_module.dumps(openapi_document(settings), indent=2, ensure_ascii=False))
@@ -199,7 +199,7 @@ def openapi(settings: Settings) -> None:
 
 @click.command()
 @option("json", is_flag=True, help="Write JSON.")
-@with_settings(STORE, ZONE, AS_OF)
+@with_settings(STORE_OPTIONS, ZONE_OPTIONS, AS_OF_OPTIONS)
 def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
     """Show the state of prices, forecast, sources and pipeline."""
     now = int(time.time()) if as_of is None else as_of

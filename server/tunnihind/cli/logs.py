@@ -87,7 +87,7 @@ class JsonFormatter(logging.Formatter):
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(json.dumps(line[name], ensure_ascii=False)))
             kept = len(line[longest]) - (len(text) - LONGEST_LINE) - 1
-            # JSON writes a control character as six characters, so cutting the excess may leave too little or nothing.
+            # JSON writes some characters as six characters, so cutting the excess may leave too little or nothing.
             kept = kept if kept > LONGEST_LINE // 20 else len(line[longest]) // 2
             # A traceback is cut at its start, because its last lines are the most useful ones.
             line[longest] = (

@@ -53,8 +53,8 @@ def option(
 
     `parameter` names the command's argument. By default, the argument is `name` with underscores instead of hyphens.
     The environment variable is `TUNNIHIND_` followed by `variable`. By default, `variable` is `name` in capitals, with
-    underscores. Give `variable` if another command has an option with the same name and another meaning. If `is_switch`
-    is true, the option can also be switched off, with `--no-` before its name.
+    underscores. Give `variable` if another command has an option with the same name and another meaning. If the
+    attribute `is_switch` is true, the option can also be switched off, with `--no-` before its name.
     """
     variable = ENVIRONMENT_PREFIX + (variable or name.replace("-", "_").upper())
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
@@ -97,14 +97,14 @@ _LOGGING_OPTIONS: Final = (
     option("log-format", type=click.Choice(["text", "json"]), default="text", show_default=True),
 )
 
-STORE: Final = (
+STORE_OPTIONS: Final = (
     _setting_option(
         "database-url",
         "Database address: sqlite:///… or postgresql+psycopg://….  [default: SQLite in your data folder]",
     ),
 )
 
-ZONE: Final = (
+ZONE_OPTIONS: Final = (
     option(
         "zone",
         "zones",
@@ -115,13 +115,13 @@ ZONE: Final = (
     ),
 )
 
-MARKET: Final = (
+MARKET_OPTIONS: Final = (
     _setting_option("price-floor", "Lowest valid price, EUR/MWh.", type=float),
     _setting_option("price-cap", "Highest valid price, EUR/MWh.", type=float),
 )
 
-SOURCES: Final = (
-    *MARKET,
+SOURCES_OPTIONS: Final = (
+    *MARKET_OPTIONS,
     option(
         "zones",
         type=ZonesType(),
@@ -144,13 +144,13 @@ SOURCES: Final = (
     _setting_option("history-start", "First year of prices to fetch.", type=click.IntRange(_FIRST_YEAR, _LAST_YEAR)),
 )
 
-ADDRESS: Final = (
+ADDRESS_OPTIONS: Final = (
     _setting_option("host", "Address to listen on."),
     _setting_option("port", "Port to listen on.", type=click.IntRange(0, 65535)),
 )
 
-SERVER: Final = (
-    *ADDRESS,
+SERVER_OPTIONS: Final = (
+    *ADDRESS_OPTIONS,
     _setting_option("public-url", "The server's URL for clients.  [default: http://localhost:PORT]"),
     _setting_option(
         "announce", "Let clients on the local network find the server. This is never done with --as-of.", is_switch=True
@@ -176,7 +176,7 @@ SERVER: Final = (
     ),
 )
 
-AS_OF: Final = (
+AS_OF_OPTIONS: Final = (
     option("as-of", type=InstantType(), help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),
 )
 

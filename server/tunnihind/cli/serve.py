@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tunnihind.cli.options import AS_OF, SERVER, SOURCES, STORE, option, with_settings
+from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, SOURCES_OPTIONS, STORE_OPTIONS, option, with_settings
 from tunnihind.cli.progress import progress_display
 from tunnihind.settings import COMMAND, Settings
 
@@ -15,7 +15,7 @@ from tunnihind.settings import COMMAND, Settings
 @click.command()
 @option("demo", is_flag=True, help="Serve a simulated market, without network, and store nothing.")
 @option("no-pipeline", is_flag=True, help="Only serve the data in the database. Another server fetches them.")
-@with_settings(STORE, SERVER, SOURCES, AS_OF)
+@with_settings(STORE_OPTIONS, SERVER_OPTIONS, SOURCES_OPTIONS, AS_OF_OPTIONS)
 def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
     """Serve the API and the pages, and keep the prices and the forecast up to date."""
     if demo and (no_pipeline or as_of is not None):
@@ -38,7 +38,7 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
 
 
 @click.command()
-@with_settings(STORE, SOURCES)
+@with_settings(STORE_OPTIONS, SOURCES_OPTIONS)
 def ingest(settings: Settings) -> None:
     """Run the pipeline once: fetch missing data, make forecasts, and exit."""
     from tunnihind.service.live import ingest_once  # noqa: PLC0415  as above

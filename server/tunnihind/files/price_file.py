@@ -60,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.price_count
 
     def price_batches(self) -> Iterator[list[Price]]:
-        """Yield the prices in chronological order, in lists with the prices of up to 5,000 rows."""
+        """Yield lists of prices in chronological order. Each list holds the prices of at most 5,000 rows."""
         for first in range(0, self.row_count, _ROWS_PER_BATCH):
             part = slice(first, first + _ROWS_PER_BATCH)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)

@@ -17,9 +17,9 @@ from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _EARLIEST_TS: Final = 946_684_800
-"""2000-01-01. Earlier instants are refused as mistakes."""
+"""2000-01-01."""
 _LATEST_TS: Final = 4_102_444_800
-"""2100-01-01."""
+"""2100-01-01. Instants before `_EARLIEST_TS`, or from `_LATEST_TS` on, are refused as mistakes."""
 
 
 class CsvRow:

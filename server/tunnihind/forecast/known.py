@@ -1,7 +1,7 @@
 """Archives of prices and covariates, and the data in them that were known at an instant.
 
-A forecast gets all its data from a `Known`. `Archive.as_of` makes the `Known`, and leaves out all data that became
-known after the given instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT.
+A forecast gets all its data from a `KnownData`. `Archive.as_of` makes the `KnownData`, and leaves out all data that
+became known after the given instant. All instants are integers in unix seconds, UTC. Prices are in EUR/MWh without VAT.
 Unknown values are NaN.
 """
 
@@ -18,7 +18,7 @@ from tunnihind.price_series import PriceSeries
 type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
-_WEATHER_RUNS_THAT_COUNT: Final = 4
+_NEWEST_WEATHER_RUNS: Final = 4
 """For each covariate, `weather_runs_in_use` looks at this many of the newest weather runs.
 
 A day has four weather runs. Those of 00 and 12 UTC reach further ahead than the other two, so an older weather run may
@@ -47,7 +47,7 @@ class PriceHistory:
     as_of: int
     series: Mapping[SeriesKey, PriceSeries]
 
-    def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
+    def series_of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
         """Return one zone's prices at one step, by default hourly. If none is known, the series has length 0."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
@@ -88,7 +88,7 @@ class PriceArchive:
             return PriceHistory(instant, {})
         start = floor_hour(int(self.ts[:seen].min()))
         end = floor_hour(int(self.ts[:seen].max())) + HOUR_S
-        series = {one.key: one for step_s in STEPS for one in self._series_by_zone(seen, start, end, step_s)}
+        series = {one.key: one for step_s in STEPS for one in self._series_of_all_zones(seen, start, end, step_s)}
         for (zone, step_s), prices in tuple(series.items()):
             if step_s != HOUR_S:
                 hours = SeriesKey(zone, HOUR_S)
@@ -99,7 +99,7 @@ class PriceArchive:
         """Return the newest version of every price, whenever the version became known."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
-    def _series_by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
+    def _series_of_all_zones(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
         """Yield each zone's prices at one step from `start_ts` until `end_ts`.
 
         Only the first `seen` versions are used. Of two versions of a price, the newer one counts.
@@ -110,10 +110,10 @@ class PriceArchive:
         return (PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True))
 
 
-def _with_gaps_filled(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Return `first` with its gaps filled by the prices of `second`, which covers the same periods."""
-    prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
-    return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
+def _with_gaps_filled(prices: PriceSeries, fallback: PriceSeries) -> PriceSeries:
+    """Return `prices` with its gaps filled by the prices of `fallback`, which covers the same periods."""
+    filled = np.where(np.isnan(prices.eur_mwh), fallback.eur_mwh, prices.eur_mwh)
+    return PriceSeries(prices.zone, prices.step_s, prices.start_ts, filled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +162,14 @@ class CovariateArchive:
     def weather_runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the instants at which the weather runs in use were initialised, newest first.
 
-        A weather run is in use if, for a covariate in `names`, it is one of the newest `_WEATHER_RUNS_THAT_COUNT`
-        weather runs and reaches further ahead than every newer one.
+        A weather run is in use if, for a covariate in `names`, it is one of the newest `_NEWEST_WEATHER_RUNS` weather
+        runs and reaches further ahead than every newer one.
         """
         found: set[int] = set()
         for name in names:
             until = 0
             runs = (issue for issue in self.series.get(name, ()) if issue.run_ts is not None)
-            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_WEATHER_RUNS_THAT_COUNT]:
+            for issue in sorted(runs, key=lambda issue: issue.issued_ts, reverse=True)[:_NEWEST_WEATHER_RUNS]:
                 end_ts = issue.start_ts + issue.values.size * HOUR_S
                 if end_ts > until and issue.run_ts is not None:
                     found.add(issue.run_ts)
@@ -183,7 +183,7 @@ def forecasts_issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tupl
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownData:
     """The data known at the instant `as_of`: all that a forecast made at `as_of` may use."""
 
     as_of: int
@@ -198,6 +198,6 @@ class Archive:
     prices: PriceArchive
     covariates: CovariateArchive
 
-    def as_of(self, instant: int) -> Known:
+    def as_of(self, instant: int) -> KnownData:
         """Return the data that were known at `instant`."""
-        return Known(instant, self.prices.as_of(instant), self.covariates.as_of(instant))
+        return KnownData(instant, self.prices.as_of(instant), self.covariates.as_of(instant))

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, error_quantiles
-from tunnihind.forecast.known import Floats, Known
+from tunnihind.forecast.intervals.error_quantiles import ERROR_DAYS, interval_offsets
+from tunnihind.forecast.known import Floats, KnownData
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import Classes, PricesByDay, consecutive_hours, day_classes, days_between
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
@@ -21,7 +21,7 @@ _TIER: Final = "last-weeks-mean"
 
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
-_ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
+_CLASS_FACTORS: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
 """A factor of a past day's weight, by the demand class of the target day (row) and of the past day (column).
 
 Rows and columns are in the order of `DayClass`.
@@ -50,12 +50,12 @@ class LastWeeksMean:
         """The largest number of past days whose data `forecast` reads."""
         return _HISTORY_DAYS
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         """Forecast up to the 7th delivery day past today or past the newest day with a known price, whichever is later.
 
         If no price of the forecast zone is known for the last 7 days, return None.
         """
-        newest = known.prices.of(self.market.zone).newest_day
+        newest = known.prices.series_of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
         first = delivery_day(start_ts)
         if newest is None or newest + timedelta(days=LEADS) < first:
@@ -77,19 +77,19 @@ class LastWeeksMean:
 
     def _percentiles(self, history: PricesByDay, days: list[date]) -> Floats:
         """Return p10, p50 and p90 of each day in `days` in EUR/MWh, shape (3, days, 24)."""
-        targets = history.index(days[0]) + np.arange(len(days))
+        targets = history.row_of(days[0]) + np.arange(len(days))
         seen = np.minimum(len(history.classes) - 1, targets - 1)
         limits = self.market.limits
         p50 = np.clip(_mean_prices(history, seen, day_classes(days, self.market.country))[0], limits.floor, limits.cap)
-        lower, upper = _interval_offsets(_past_errors(history), seen, targets - seen)
+        lower, upper = _offsets_by_day(_past_errors(history), seen, targets - seen)
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
-    def _inputs(self, known: Known, history: PricesByDay) -> dict[str, Any]:
+    def _inputs(self, known: KnownData, history: PricesByDay) -> dict[str, Any]:
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
         days = np.flatnonzero(hours_known)
         return {
             "zones": [self.market.zone],
-            "newestSettledHour": known.prices.of(self.market.zone).newest_ts,
+            "newestSettledHour": known.prices.series_of(self.market.zone).newest_ts,
             "firstDay": (history.first + timedelta(days=int(days[0]))).isoformat(),
             "lastDay": (history.first + timedelta(days=int(days[-1]))).isoformat(),
             "meanDays": int(np.count_nonzero(hours_known[-_MEAN_DAYS:])),
@@ -106,7 +106,7 @@ def _mean_prices(history: PricesByDay, seen: RowNumbers, classes: Classes) -> tu
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
-    weights = recency * _ALIKE[classes[..., None], history.classes]
+    weights = recency * _CLASS_FACTORS[classes[..., None], history.classes]
     known = ~np.isnan(history.eur_mwh)
     prices = np.where(known, to_asinh(history.eur_mwh), 0.0)
     total, sums = weights @ known, weights @ prices
@@ -128,12 +128,12 @@ def _past_errors(history: PricesByDay) -> Floats:
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
     seen = targets - np.array(LEAD_DAYS)[:, None]
-    means, founded = _mean_prices(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
-    errors[:, targets] = np.where(founded[..., None], history.eur_mwh[targets] - means, np.nan)
+    means, is_known = _mean_prices(history, seen, np.broadcast_to(history.classes[targets], seen.shape))
+    errors[:, targets] = np.where(is_known[..., None], history.eur_mwh[targets] - means, np.nan)
     return errors
 
 
-def _interval_offsets(errors: Floats, seen: RowNumbers, leads: RowNumbers) -> Floats:
+def _offsets_by_day(errors: Floats, seen: RowNumbers, leads: RowNumbers) -> Floats:
     """Return the offsets of p10 and p90 from p50 in EUR/MWh, shape (2, days, 24).
 
     For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
@@ -142,6 +142,6 @@ def _interval_offsets(errors: Floats, seen: RowNumbers, leads: RowNumbers) -> Fl
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):
         rows = np.flatnonzero(seen == row)
-        by_lead = error_quantiles(errors[:, : row + 1], int(leads[rows].max()))
+        by_lead = interval_offsets(errors[:, : row + 1], int(leads[rows].max()))
         offsets[:, rows] = by_lead[:, leads[rows] - 1]
     return offsets

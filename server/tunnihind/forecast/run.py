@@ -8,36 +8,36 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tunnihind.forecast.known import Floats, Known
+from tunnihind.forecast.known import Floats, KnownData
 from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
 """The leads of a run: 1 to 7 days past the newest delivery day whose prices the forecast may use."""
 
-LEVELS: Final = (0.1, 0.5, 0.9)
+QUANTILE_LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
-OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
+INTERVAL_LEVELS: Final = (QUANTILE_LEVELS[0], QUANTILE_LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
 """The default UTC time of issue for forecasts of past days, before gate closure both in winter and in summer."""
-ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
+ISSUE_AT_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
-SCENARIOS: Final = 20
+SCENARIO_COUNT: Final = 20
 """The number of price paths of a run. Each path has a probability of 5%."""
 
-_SAME_MEAN: Final = 0.0101
+_MEAN_TOLERANCE: Final = 0.0101
 """The largest accepted difference, in EUR/MWh, between an hour's p50 and the mean of its quarters' medians.
 
 Rounding the medians can give a difference of 0.01. The remaining 0.0001 allows for binary rounding.
 """
-_SAME_PERCENTILE: Final = 0.0101
+_PERCENTILE_TOLERANCE: Final = 0.0101
 
 
 def issue_instant(day: date) -> int:
     """Return the instant of `ISSUE_AT` on a UTC day."""
-    return utc_midnight(day) + ISSUE_CLOCK_S
+    return utc_midnight(day) + ISSUE_AT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ class Run:
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
             and hours.step_s == HOUR_S
-            and bool((np.abs(self.p50.reshape(-1, HOUR_S // self.step_s).mean(axis=1) - hours.p50) < _SAME_MEAN).all())
+            and bool(
+                (np.abs(self.p50.reshape(-1, HOUR_S // self.step_s).mean(axis=1) - hours.p50) < _MEAN_TOLERANCE).all()
+            )
         )
 
     def as_flat_run(self, step_s: int) -> Run:
@@ -168,10 +170,10 @@ class Scenarios:
         """
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
-        if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
+        if self.eur_mwh.shape != (SCENARIO_COUNT, hours.p50.size) or hours.step_s != HOUR_S:
             return False
-        percentiles = np.quantile(self.eur_mwh, LEVELS, axis=0)
-        return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _SAME_PERCENTILE).all())
+        percentiles = np.quantile(self.eur_mwh, QUANTILE_LEVELS, axis=0)
+        return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _PERCENTILE_TOLERANCE).all())
 
     def is_identical_to(self, other: Scenarios) -> bool:
         """Return whether two sets of price paths are equal in every bit."""
@@ -194,7 +196,7 @@ class Forecaster(Protocol):
     def history_days(self) -> int:
         """The largest number of past days whose data `forecast` reads."""
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
 
         The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
@@ -206,7 +208,7 @@ class Forecaster(Protocol):
 class FullForecaster(Forecaster, Protocol):
     """Makes a market's runs of hours, runs of quarters and price paths."""
 
-    def forecast_quarters(self, known: Known, hourly: Run) -> Run:
+    def forecast_quarters(self, known: KnownData, hourly: Run) -> Run:
         """Return a run of quarters (900 s) for the hours of `hourly`.
 
         `hourly` must be the run that `forecast` made from the same `known`. The mean of the p50 of an hour's four
@@ -214,7 +216,7 @@ class FullForecaster(Forecaster, Protocol):
         Raises ValueError if `hourly.made_at` differs from `known.as_of`, or if no price of the market's zone is known.
         """
 
-    def scenarios(self, known: Known, hourly: Run) -> Scenarios:
+    def scenarios(self, known: KnownData, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths for the hours of `hourly`.
 
         `hourly` must be the run that `forecast` made from the same `known`. Raises ValueError if `hourly.made_at`
@@ -232,7 +234,7 @@ class Runs(NamedTuple):
     scenarios: Scenarios | None = None
 
     @classmethod
-    def made_by(cls, forecaster: FullForecaster, known: Known) -> Self | None:
+    def made_by(cls, forecaster: FullForecaster, known: KnownData) -> Self | None:
         """Make a run of hours, a run of quarters and scenarios from the known data.
 
         If `forecaster.forecast` returns None, return None.
@@ -267,7 +269,7 @@ class SingleStepForecaster:
         """The largest number of past days whose data `forecast` reads."""
         return self.forecaster.history_days
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         """Return the run with the step `step_s`, for the same hours as the hourly run.
 
         If no hourly run can be made, return None.

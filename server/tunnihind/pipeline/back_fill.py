@@ -16,7 +16,7 @@ from typing import Final
 from tunnihind.market import DAY_S, HOUR_S, day_end, delivery_day, utc_midnight
 from tunnihind.pipeline.schedule import CATCH_UP_DAYS
 from tunnihind.sources.base import CovariateSource, day_ranges
-from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, Cells, Instant
+from tunnihind.store.rows import FIRST_PERIOD_TS, PERIODS_END_TS, DamagedRow, Instant
 from tunnihind.store.state import StateBook
 from tunnihind.store.store import Store
 
@@ -25,11 +25,11 @@ YEARS_FILLED_KEY: Final = "years of prices filled"
 FORECAST_WANTED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when the back-fill last made new price forecasts due."""
 
-_YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
+_YEAR_REFILLED_AFTER_S: Final = CATCH_UP_DAYS * DAY_S
 """A year that was filled before its end is filled again after this many seconds, because if the server was stopped for
 longer than this, ordinary requests for prices can't close the gap."""
 
-_MONTH_LASTS_S: Final = DAY_S
+_MONTH_REFILLED_AFTER_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
 because only the back-fill fetches forecasts that the server has missed."""
 
@@ -37,14 +37,14 @@ _PART_DAYS: Final = 31
 """A year's prices are requested in parts of at most this many days. The prices of a part in four zones briefly take
 25 MB of memory. The prices of a whole year would take 200 MB."""
 
-_HOURS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
+_PERIOD_INSTANTS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
 
 
 _PROGRESS_KEY: Final = "days filled in"
-_MAX_ASKS: Final = 4
-_ASKED_AGAIN_S: Final = DAY_S
+_MAX_REQUESTS: Final = 4
+_FIRST_REPEAT_PAUSE_S: Final = DAY_S
 """The pause in seconds after a day was found unavailable for the first time. Each further pause is three times as long
-as the pause before it. A day that was found unavailable `_MAX_ASKS` times is not requested again."""
+as the pause before it. A day that was found unavailable `_MAX_REQUESTS` times is not requested again."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -177,14 +177,14 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _may_be_requested(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether `_MAX_ASKS` and the pauses (see `_ASKED_AGAIN_S`) allow a request for a day at `now`.
+    """Return whether `_MAX_REQUESTS` and the pauses (see `_FIRST_REPEAT_PAUSE_S`) allow a request for a day at `now`.
 
     `asked` is the day's entry in `_unavailable_days`, if the day has one.
     """
     if asked is None:
         return True
     at, times = asked
-    return times < _MAX_ASKS and not at <= now < at + _ASKED_AGAIN_S * 3 ** (times - 1)
+    return times < _MAX_REQUESTS and not at <= now < at + _FIRST_REPEAT_PAUSE_S * 3 ** (times - 1)
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
@@ -195,7 +195,9 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
     filled_at = filled_parts(state, YEARS_FILLED_KEY)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
-    return tuple(year for year in years if not _is_up_to_date(filled_at.get(str(year)), ends[year], _YEAR_LASTS_S, now))
+    return tuple(
+        year for year in years if not _is_up_to_date(filled_at.get(str(year)), ends[year], _YEAR_REFILLED_AFTER_S, now)
+    )
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
@@ -212,7 +214,7 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
     while end > first:
         month = (end - timedelta(days=1)).replace(day=1)
         end_ts = utc_midnight(end)
-        if not _is_up_to_date(filled_at.get(str(month)), end_ts, _MONTH_LASTS_S, now):
+        if not _is_up_to_date(filled_at.get(str(month)), end_ts, _MONTH_REFILLED_AFTER_S, now):
             missing.append(month)
         end = month
     return tuple(missing)
@@ -226,7 +228,7 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
     _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
-        rows = [cells for cells in series if cells["name"] in source.names]
+        rows = [cells for cells in series if cells["name"] in source.covariate_names]
         if source.back_fill.by == "month":
             _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:
@@ -238,7 +240,7 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
 
 
 def _forget_damaged_parts(
-    store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
+    store: Store, key: str, removed: Iterable[DamagedRow], part_of: Callable[[int], str], *, column: str
 ) -> None:
     """Mark the years, months or days of removed rows as not filled.
 
@@ -255,7 +257,7 @@ def _forget_damaged_parts(
 
 
 def _is_instant(cell: object) -> bool:
-    return isinstance(cell, int) and cell in _HOURS
+    return isinstance(cell, int) and cell in _PERIOD_INSTANTS
 
 
 def _day_key(ts: int) -> str:
@@ -270,6 +272,9 @@ def _month_key(ts: int) -> str:
     return str(datetime.fromtimestamp(ts, UTC).date().replace(day=1))
 
 
-def _is_up_to_date(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month was filled by now, and either after its end or less than `lasts_s` seconds ago."""
-    return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)
+def _is_up_to_date(filled_ts: int | None, end_ts: float, refilled_after_s: int, now: int) -> bool:
+    """Return whether a year or month need not be filled now.
+
+    It must have been filled by now, and either after its end or less than `refilled_after_s` seconds ago.
+    """
+    return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + refilled_after_s)

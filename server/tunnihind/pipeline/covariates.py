@@ -38,26 +38,26 @@ class CovariateIngest:
         now = int(self._clock.now())
         if not source.has_news(now):
             return
-        newest = await self._caller.call(source.name, lambda: source.newest_forecasts(now))
+        newest = await self._caller.send(source.name, lambda: source.newest_forecasts(now))
         self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
         if source.back_fill.by == "day":
-            await asyncio.to_thread(self._record_weather_runs, source, newest.values(), now)
+            await asyncio.to_thread(self._mark_weather_run_days_filled, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
         """Fetch and store a source's archived forecasts of a day or month, and return whether the source had any.
 
         `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested.
-        Forecasts that `retention.thin` would delete are not stored. Raises SourceError, StoreError.
+        Forecasts that `retention.delete_superfluous` would delete are not stored. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
-        archived = await self._caller.call(source.name, lambda: source.archived_forecasts(part, last))
+        archived = await self._caller.send(source.name, lambda: source.archived_forecasts(part, last))
         self._warn_of_unknown(source, archived)
         superfluous = partial(superfluous_issues, int(self._clock.now()))
         await asyncio.to_thread(self._store.covariates.add_archived, archived, superfluous)
         return bool(archived)
 
-    def _record_weather_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
+    def _mark_weather_run_days_filled(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
         """Mark the days of the weather runs of 00 UTC in `newest` as filled, so that the back-fill skips these days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:

@@ -30,7 +30,7 @@ _FORMAT: Final = 1
 MAX_FILES: Final = 12
 """A folder keeps at most this many files. The least recently used files are deleted first. A zone's model uses about
 ten: two `Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
-BYTES_LEFT_FREE: Final = 64 * 1024 * 1024
+MIN_FREE_BYTES: Final = 64 * 1024 * 1024
 """A file is written only if at least this many bytes of the disk are free. The database needs the space, because its
 data can't be made again."""
 
@@ -54,7 +54,7 @@ class LearntFiles:
         The files get the read and write permissions of `mode`.
         """
         self._folder = folder
-        self._of = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
+        self._label_prefix = f"{_FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> LearntData | None:
@@ -110,7 +110,7 @@ class LearntFiles:
         return self._folder / f"{digest}{_ENDING}"
 
     def _label(self, name: str) -> str:
-        return f"{self._of} {name}"
+        return f"{self._label_prefix} {name}"
 
     def _make_folder(self) -> None:
         if not self._folder.exists():
@@ -119,8 +119,8 @@ class LearntFiles:
                 folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
-        if shutil.disk_usage(self._folder).free < BYTES_LEFT_FREE:
-            raise OSError(errno.ENOSPC, f"less than {BYTES_LEFT_FREE // 1024**2} MB are free")
+        if shutil.disk_usage(self._folder).free < MIN_FREE_BYTES:
+            raise OSError(errno.ENOSPC, f"less than {MIN_FREE_BYTES // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
         """Delete the least recently used files beyond `MAX_FILES`, and all unfinished files but the newest.

@@ -17,10 +17,16 @@ from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.replay.learnt import LearntKeeper
 from tunnihind.forecast.run import LEADS, FullForecaster, Runs
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, BacktestScore, Next24Hours, backtest_score, score_instants
+from tunnihind.forecast.scoring.backtest import (
+    SCORE_DAYS,
+    BacktestScore,
+    Next24HoursForecast,
+    backtest_score,
+    scored_issue_instants,
+)
 from tunnihind.forecast.scoring.live_scores import (
-    MEMORY_DAYS,
-    MONTHS,
+    SCORED_MONTHS,
+    SCORED_RUNS_WITHIN_DAYS,
     LiveScores,
     ScoresByMonth,
     day_scores,
@@ -74,7 +80,7 @@ def new_forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullFo
     return TieredForecaster(market, keeper=keeper)
 
 
-_HISTORY: Final = ArchiveCache()
+_ARCHIVE_CACHE: Final = ArchiveCache()
 """The history that this process has read last. All markets share it."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], FullForecaster]] = {}
@@ -105,10 +111,10 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
     """Forecast a market's prices from the data known at `as_of`. Raises NothingToForecast, StoreError."""
     kept = _kept_forecaster(store, market)
-    known = _HISTORY.read_archive(store, kept, as_of).as_of(as_of)
+    known = _ARCHIVE_CACHE.read_archive(store, kept, as_of).as_of(as_of)
     runs = Runs.made_by(kept, known)
     if runs is None:
-        newest = known.prices.of(market.zone).newest_day
+        newest = known.prices.series_of(market.zone).newest_day
         if newest is None:
             raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
@@ -125,7 +131,7 @@ class PastForecasts:
     result of `BacktestBook.data_change_count` before the forecasts were made.
     """
 
-    forecasts: tuple[Next24Hours, ...]
+    forecasts: tuple[Next24HoursForecast, ...]
     data_change_count: int
     missing_count: int
 
@@ -148,9 +154,9 @@ def forecast_past_days(
     ends = monotonic() + slice_s
     past = store.backtests.data_change_count()
     kept = set.intersection(*({*store.backtests.forecasts(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
-    wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
+    wanted = scored_issue_instants(_recent_prices(store, as_of, market.zone).series_of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
-    made: dict[int, tuple[Next24Hours, ...]] = {}
+    made: dict[int, tuple[Next24HoursForecast, ...]] = {}
     for instant in missing:
         if (instant > as_of - _RECENT_S) is not recent:
             continue
@@ -163,7 +169,9 @@ def forecast_past_days(
     return PastForecasts(tuple(chain.from_iterable(made.values())), past, missing_count)
 
 
-def _forecast_next_24_hours(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[Next24Hours, ...]:
+def _forecast_next_24_hours(
+    store: Store, instant: int, run_at: int | None, market: Market
+) -> tuple[Next24HoursForecast, ...]:
     """Forecast the 24 hours after the newest settled hour known at `instant`, once for each step in `STEPS`.
 
     If `run_at` is given, use the forecaster of the hourly runs, and the history that this forecaster needs at `run_at`.
@@ -173,22 +181,22 @@ def _forecast_next_24_hours(store: Store, instant: int, run_at: int | None, mark
         kept = _kept_forecaster(store, market)
     else:
         kept = _PAST_FORECASTERS.setdefault(market, new_forecaster(market))
-    known = _HISTORY.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
+    known = _ARCHIVE_CACHE.read_archive(store, kept, instant if run_at is None else run_at).as_of(instant)
     runs = Runs.made_by(kept, known)
     if runs is None:
-        return tuple(Next24Hours.empty(instant, step_s) for step_s in STEPS)
-    return tuple(Next24Hours.of(run, known) for run in runs.by_step.values())
+        return tuple(Next24HoursForecast.empty(instant, step_s) for step_s in STEPS)
+    return tuple(Next24HoursForecast.of(run, known) for run in runs.by_step.values())
 
 
 def backtest_scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
     """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
-    instants = score_instants(prices.of(market.zone), as_of)
+    instants = scored_issue_instants(prices.series_of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in STEPS:
         kept = store.backtests.forecasts(model, SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
-        by_step[step_s] = backtest_score(forecasts, prices.of(market.zone, step_s))
+        by_step[step_s] = backtest_score(forecasts, prices.series_of(market.zone, step_s))
     return by_step
 
 
@@ -206,12 +214,14 @@ def live_scores(store: Store, as_of: int, market: Market, model: str) -> LiveSco
     Runs issued more than 14 weeks before the issue day of the newest stored scores are not scored again.
     """
     newest = store.scores.newest_issue_day(market.zone)
-    since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
+    since = EARLIEST if newest is None else min(day_start(newest), as_of) - (SCORED_RUNS_WITHIN_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
-    prices = _prices_since(store, as_of, market.zone, since - 2 * WEEK_S).of(*hours)
+    prices = _prices_since(store, as_of, market.zone, since - 2 * WEEK_S).series_of(*hours)
     days = day_scores(store.runs.made_since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
-    earlier = store.scores.day_scores(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
+    earlier = store.scores.day_scores(
+        market.zone, first - timedelta(days=31 * SCORED_MONTHS), first - timedelta(days=1)
+    )
     backtest = (one.as_run(market.zone) for one in store.backtests.forecasts(model, hours).values())
     return LiveScores(
         days=tuple(days),
@@ -232,8 +242,8 @@ class ProcessModeller:
         self._database_url = database_url
         self._worker = Worker()
         self._past_worker = Worker(niceness=_LOWEST_PRIORITY, is_thrifty=True)
-        self._turn = asyncio.Lock()
-        self._recent_are_made = set[Zone]()
+        self._lock = asyncio.Lock()
+        self._zones_with_recent_forecasts = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
@@ -247,19 +257,19 @@ class ProcessModeller:
         lowest priority makes them. Raises StoreError, WorkerError.
         """
         model = model_identity(market)
-        if market.zone not in self._recent_are_made:
+        if market.zone not in self._zones_with_recent_forecasts:
             recent = await self._call_in_process(
                 partial(forecast_past_days, market=market, model=model, recent=True), as_of
             )
             if recent.forecasts or not recent.missing_count:
                 return recent
-            self._recent_are_made.add(market.zone)
+            self._zones_with_recent_forecasts.add(market.zone)
         older = await self._call_in_process(
             partial(forecast_past_days, market=market, model=model, recent=False), as_of, self._past_worker
         )
         if not older.forecasts:
             self._past_worker.close()
-            self._recent_are_made.discard(market.zone)
+            self._zones_with_recent_forecasts.discard(market.zone)
             return await self.forecast_past_days(market, as_of) if older.missing_count else older
         return older
 
@@ -279,7 +289,7 @@ class ProcessModeller:
         By default, call `work` in the process of the hourly runs.
         """
         chosen = self._worker if worker is None else worker
-        async with self._turn:
+        async with self._lock:
             for other in {self._worker, self._past_worker} - {chosen}:
                 other.close()
             return await chosen.do(partial(_call_with_store, self._database_url, work, as_of))
@@ -300,11 +310,11 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
         modeller.close()
 
 
-_DAMAGE: Final = DamageLog()
+_DAMAGE_LOG: Final = DamageLog()
 """The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
 log, so that each damaged row is logged only once."""
 
 
 def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:
-    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE) as store:
+    with Store(database_url, read_only=True, is_replica=True, damage=_DAMAGE_LOG) as store:
         return work(store, as_of)

@@ -38,16 +38,16 @@ from tunnihind.pipeline.covariates import CovariateIngest
 from tunnihind.pipeline.modelling import Modeller
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.prices import PriceIngest
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.pipeline.schedule import (
     ZONE_TASK_KINDS,
     Situation,
     Task,
     TaskKind,
     Tries,
-    asked_pause_end,
     due_tasks,
-    next_day,
+    limited_pause_end,
+    next_delivery_day,
     next_due_at,
     price_request_days,
 )
@@ -99,16 +99,16 @@ class Pipeline:
         self._history_start = history_start
         self._covariate_sources = {source.name: source for source in covariate_sources}
         self._price_names = [source.name for source in price_sources]
-        self._has_forgotten_others = False
+        self._has_deleted_unused_sources = False
         self._observer = observer
         self._prices = PriceIngest(store, markets, price_sources, clock, self._observer)
         self._covariates = CovariateIngest(store, markets[0], clock, self._observer)
         self._tries: dict[Task, Tries] = {}
-        self._put_off: dict[tuple[str, date], Tries] = {}
+        self._put_off_days: dict[tuple[str, date], Tries] = {}
         self._running: dict[Task, asyncio.Task[None]] = {}
         self._cannot_read_store = False
-        self._copies = 0
-        self._no_forecast: dict[Zone, str] = {}
+        self._replacements_seen = 0
+        self._no_forecast_reasons: dict[Zone, str] = {}
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
         """While the pipeline runs, this number keeps increasing unless the pipeline is stuck."""
@@ -117,7 +117,7 @@ class Pipeline:
         """Do tasks when they are due, until cancelled. Call `on_change` whenever the store may have changed."""
         self._on_change = on_change
         # Since the last call of `run`, another server may have stored data of sources that this server lacks.
-        self._has_forgotten_others = False
+        self._has_deleted_unused_sources = False
         try:
             while True:
                 if await self.step():
@@ -144,7 +144,7 @@ class Pipeline:
         finally:
             await self._cancel_running()
         has_failed = self._cannot_read_store or any(tries.failures for tries in self._tries.values())
-        return not has_failed and not self._no_forecast
+        return not has_failed and not self._no_forecast_reasons
 
     async def step(self, without: Collection[TaskKind] = frozenset()) -> bool:
         """Begin the first due task whose kind is not in `without`, and return True.
@@ -155,7 +155,7 @@ class Pipeline:
         now = self._now()
         try:
             situation = await self._read_situation(now)
-            if self._copies != self._store.database.system.copies:
+            if self._replacements_seen != self._store.database.system.replacement_count:
                 self._forget_tries()
                 situation = await self._read_situation(now)
         except TunnihindError as error:
@@ -164,7 +164,7 @@ class Pipeline:
             self._cannot_read_store = True
             return False
         self._cannot_read_store = False
-        await self._forget_other_sources()
+        await self._delete_unused_sources()
         due = [task for task in due_tasks(situation, now) if task.kind not in without]
         if due:
             await self._begin_task(due[0], situation, now)
@@ -172,24 +172,24 @@ class Pipeline:
 
     def _forget_tries(self) -> None:
         """Forget all past attempts, because the copy that has replaced the database may lack what they stored."""
-        self._copies = self._store.database.system.copies
+        self._replacements_seen = self._store.database.system.replacement_count
         self._tries.clear()
-        self._put_off.clear()
+        self._put_off_days.clear()
         _LOG.info("a copy has replaced the database: the sources are asked again for data that the copy may lack")
 
-    async def _forget_other_sources(self) -> None:
+    async def _delete_unused_sources(self) -> None:
         """Record the price sources, and delete the health and witnesses of sources that this server does not use.
 
         After a success, do nothing until the next call of `run`.
         """
-        if not self._has_forgotten_others:
+        if not self._has_deleted_unused_sources:
             # If the store can't be written, the next task that writes reports the error, and the next step tries again.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
                 await asyncio.to_thread(self._store.state.record_price_sources, self._price_names)
-                self._has_forgotten_others = True
+                self._has_deleted_unused_sources = True
 
     async def _begin_task(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task. If a covariate source or the model takes long, return while the task is still running."""
@@ -249,7 +249,7 @@ class Pipeline:
             self._models,
             dict(self._tries),
             now,
-            {part for part, tries in self._put_off.items() if now < tries.not_before_ts},
+            {part for part, tries in self._put_off_days.items() if now < tries.not_before_ts},
             self._blocked_tasks(),
         )
 
@@ -278,12 +278,12 @@ class Pipeline:
             _LOG.exception("%s failed", task)
             self._record_failure(task, before, error)
         else:
-            self._tries[task] = Tries(tried_ts=now, ok_ts=now)
+            self._tries[task] = Tries(tried_ts=now, succeeded_ts=now)
 
     def _record_failure(self, task: Task, before: Tries, error: Exception) -> None:
         now = self._now()
         market = next(iter(self._markets.values()))
-        not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
+        not_before = limited_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
         # Failures of sources and the loss of the database are already in the log. `PipelineRunner` logs the loss of the
         # lease.
@@ -312,9 +312,9 @@ class Pipeline:
                 await self._fill_part(task, situation, now)
             case TaskKind.SCORES:
                 await self._continue_scoring(self._market_of(task), now)
-            case TaskKind.THIN:
+            case TaskKind.CLEAN_UP:
                 await asyncio.to_thread(remove_damaged_history, self._store, tuple(self._covariate_sources.values()))
-                await asyncio.to_thread(thin, self._store, now)
+                await asyncio.to_thread(delete_superfluous, self._store, now)
 
     async def _fetch_prices(self, *ranges: tuple[date, date]) -> None:
         """Fetch and settle prices. Each item of `ranges` is (first delivery day, last delivery day)."""
@@ -334,12 +334,12 @@ class Pipeline:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
             # The error is not raised, because a further attempt is useless until new prices arrive.
-            if str(error) != self._no_forecast.get(market.zone):
+            if str(error) != self._no_forecast_reasons.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
-            self._no_forecast[market.zone] = str(error)
+            self._no_forecast_reasons[market.zone] = str(error)
             return
-        self._no_forecast.pop(market.zone, None)
-        await asyncio.to_thread(self._store.runs.add_all, runs)
+        self._no_forecast_reasons.pop(market.zone, None)
+        await asyncio.to_thread(self._store.runs.add_forecast, runs)
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _continue_scoring(self, market: Market, now: int) -> None:
@@ -352,15 +352,17 @@ class Pipeline:
             )
             return
         for step_s, score in (await self._modeller.backtest_scores(market, now)).items():
-            await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
-        await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.live_scores(market, now))
+            await asyncio.to_thread(self._store.runs.store_backtest_score, SeriesKey(zone, step_s), score)
+        await asyncio.to_thread(
+            self._store.scores.store_live_scores, zone, await self._modeller.live_scores(market, now)
+        )
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
-        await self._fetch_prices(*parts_of_year(year, next_day(now)))
+        await self._fetch_prices(*parts_of_year(year, next_delivery_day(now)))
         await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED_KEY, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
-        self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
+        self._observer.back_fill_progressed("prices", total - len(situation.missing_years) + 1, total)
 
     async def _fill_part(self, task: Task, situation: Situation, now: int) -> None:
         source = self._covariate_sources[task.source]
@@ -373,7 +375,7 @@ class Pipeline:
             if source.back_fill.by == "day" and not isinstance(error, RateLimited):
                 await asyncio.to_thread(self._put_off_day, source.name, part, error)
             raise
-        self._put_off.pop((source.name, part), None)
+        self._put_off_days.pop((source.name, part), None)
         if source.back_fill.by == "day":
             await asyncio.to_thread(self._record_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
@@ -381,7 +383,7 @@ class Pipeline:
             await asyncio.to_thread(record_filled, self._store.state, filled_parts_key(source), str(part), now)
             first = first_part(source, self._history_start)
             total = (today.year - first.year) * 12 + today.month - first.month + 1
-        self._observer.history_filled(source.name, total - len(missing) + 1, total)
+        self._observer.back_fill_progressed(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record whether a source had archived forecasts of a day.
@@ -409,9 +411,9 @@ class Pipeline:
 
         If the answer was invalid, and the day has failed three times or more, record the day as unavailable.
         """
-        failures = self._put_off.get((source, day), Tries()).failures + 1
+        failures = self._put_off_days.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_RETRY_PAUSE_S * 4 ** (failures - 1), DAY_S)
-        self._put_off[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
+        self._put_off_days[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
         if isinstance(error, BadAnswer) and failures >= _MAX_BAD_ANSWERS:
             record_unavailable(self._store.state, source, day, self._now())
 

@@ -22,21 +22,21 @@ from tunnihind.store.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 
-SECOND_SOURCE_S: Final = 30.0
+WAIT_FOR_OTHER_SOURCES_S: Final = 30.0
 """After the first usable answer, `ingest` waits at most this many seconds for the other sources."""
 
 _NOTHING_YET: Final = (
     f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
 )
 
-type _Question = asyncio.Task[SourceError | None]
+type _RequestTask = asyncio.Task[SourceError | None]
 
 
 @dataclass(slots=True)
 class _IngestRound:
     """The delivery days that one call of `ingest` requests, and the results so far.
 
-    `added` counts the new, corrected and unchanged prices. `has_usable` is true after the first usable answer.
+    `added` counts the new, corrected and unchanged prices. `has_usable_answer` is true after the first usable answer.
     `is_over` is true after `ingest` has stopped waiting for answers.
     """
 
@@ -45,7 +45,7 @@ class _IngestRound:
     on_change: Callable[[], None]
     answers: dict[str, PriceAnswer] = field(default_factory=dict)
     added: AddedCounts = field(default_factory=AddedCounts)
-    has_usable: bool = False
+    has_usable_answer: bool = False
     is_over: bool = False
 
 
@@ -64,7 +64,7 @@ class PriceIngest:
         clock: Clock,
         observer: Observer,
         *,
-        patience_s: float = SECOND_SOURCE_S,
+        patience_s: float = WAIT_FOR_OTHER_SOURCES_S,
     ) -> None:
         self._store = store
         self._zones = [market.zone for market in markets]
@@ -73,8 +73,8 @@ class PriceIngest:
         self._patience_s = patience_s
         self._settler = PriceSettler(store, markets[0], [source.name for source in sources], observer.day_held)
         self._caller = SourceCaller(store, markets[0], clock, observer)
-        self._asking: dict[str, _Question] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._running_requests: dict[str, _RequestTask] = {}
+        self._settling_lock = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
@@ -86,70 +86,70 @@ class PriceIngest:
         first.
         """
         round_ = _IngestRound(*await asyncio.to_thread(self._settler.days_to_request, first, last), on_change)
-        idle = [source for source in self._sources if source.name not in self._asking]
+        idle = [source for source in self._sources if source.name not in self._running_requests]
         if not idle:
-            await asyncio.wait(self._asking.values(), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(self._running_requests.values(), return_when=asyncio.FIRST_COMPLETED)
             return AddedCounts()
-        questions = {source.name: self._begin_request(source, round_) for source in idle}
+        requests = {source.name: self._begin_request(source, round_) for source in idle}
         try:
-            failures = await self._wait_for_answers(questions.values(), round_)
+            failures = await self._wait_for_answers(requests.values(), round_)
         except BaseException:
             await self.close()
             raise
-        if failures and not round_.has_usable:
+        if failures and not round_.has_usable_answer:
             raise min(failures, key=_asked_pause_s)
         return round_.added
 
     async def finish(self) -> None:
         """Wait until all running requests have ended."""
-        while self._asking:
-            await asyncio.wait(self._asking.values())
+        while self._running_requests:
+            await asyncio.wait(self._running_requests.values())
 
     async def close(self) -> None:
         """Cancel all running requests, and wait until they have ended."""
-        for question in self._asking.values():
-            question.cancel()
+        for request in self._running_requests.values():
+            request.cancel()
         await self.finish()
 
-    def _begin_request(self, source: PriceSource, round_: _IngestRound) -> _Question:
-        question = asyncio.create_task(self._ask_source(source, round_))
-        self._asking[source.name] = question
+    def _begin_request(self, source: PriceSource, round_: _IngestRound) -> _RequestTask:
+        request = asyncio.create_task(self._ask_source(source, round_))
+        self._running_requests[source.name] = request
 
-        def ended(_: _Question) -> None:
-            del self._asking[source.name]
-            if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
+        def ended(_: _RequestTask) -> None:
+            del self._running_requests[source.name]
+            if round_.is_over and not request.cancelled() and (error := request.exception()) is not None:
                 _LOG.error("%s's late answer could not be stored: %s", source.name, error)
 
-        question.add_done_callback(ended)
-        return question
+        request.add_done_callback(ended)
+        return request
 
-    async def _wait_for_answers(self, questions: Collection[_Question], round_: _IngestRound) -> list[SourceError]:
-        """Wait for the answers to `questions`, settle the answers, and return the sources' errors.
+    async def _wait_for_answers(self, requests: Collection[_RequestTask], round_: _IngestRound) -> list[SourceError]:
+        """Wait for the answers to `requests`, settle the answers, and return the sources' errors.
 
         After the first usable answer, wait at most `self._patience_s` seconds for the other answers.
         """
-        pending = set(questions)
+        pending = set(requests)
         deadline: float | None = None
         while pending:
             left_s = None if deadline is None else max(deadline - asyncio.get_running_loop().time(), 0.0)
             done, pending = await asyncio.wait(pending, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 break
-            for question in done:
-                question.result()
-            if deadline is None and round_.has_usable:
+            for request in done:
+                request.result()
+            if deadline is None and round_.has_usable_answer:
                 # The wait is measured by the event loop's clock, because `self._clock` may jump.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
-        async with self._one_at_a_time:
+        async with self._settling_lock:
             round_.is_over = True
             if round_.answers:
                 await self._settle(round_, list(round_.answers.values()))
-        results = (question.result() for question in questions if question.done())
+        results = (request.result() for request in requests if request.done())
         return [error for error in results if error is not None]
 
     async def _ask_source(self, source: PriceSource, round_: _IngestRound) -> SourceError | None:
         try:
-            await self._caller.call(
+            await self._caller.send(
                 source.name, partial(self._fetch_answer, source, round_), advice=await self._failure_advice()
             )
         except SourceError as error:
@@ -162,14 +162,14 @@ class PriceIngest:
         If `round_` is over, settle the prices at once. Raises SourceError, StoreError.
         """
         answer = PriceAnswer(source.name, await source.fetch_sheets(round_.first, round_.last))
-        async with self._one_at_a_time:
+        async with self._settling_lock:
             round_.answers[source.name] = answer
             if round_.is_over:
                 await self._settle(round_, [answer])
         faults = [answer.fault_of(zone) for zone in self._zones]
         if all(faults):
             raise BadAnswer(source.name, faults[0])
-        round_.has_usable = True
+        round_.has_usable_answer = True
         return answer.sheets
 
     async def _settle(self, round_: _IngestRound, answers: Sequence[PriceAnswer]) -> None:
@@ -180,7 +180,7 @@ class PriceIngest:
         round_.on_change()
 
     async def _failure_advice(self) -> str:
-        has_prices = await asyncio.to_thread(self._store.state.prices_stored_at) is not None
+        has_prices = await asyncio.to_thread(self._store.state.prices_changed_at) is not None
         return "" if has_prices else _NOTHING_YET
 
 

@@ -10,7 +10,7 @@ Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago ar
 - the last forecast up to each day's `issue_instant`, because price forecasts of past days use the data known then
 - forecasts from a weather run of 00 UTC, because the price model is trained on them
 
-The back-fill does not store forecasts that `thin` would delete.
+The back-fill does not store forecasts that `delete_superfluous` would delete.
 
 The size of the stored data in SQLite:
 
@@ -43,21 +43,21 @@ forecasts take much space."""
 WITNESS_DAYS: Final = 60
 """A witness is deleted if its delivery day and its last answer are both more than this many days ago."""
 
-type ReadTimes = Callable[[date], tuple[int, ...]]
+type KeepInstants = Callable[[date], tuple[int, ...]]
 """Takes a delivery day. Returns instants of this day: the last forecast up to each instant is kept."""
 
 
-def thin(store: Store, now: int) -> int:
+def delete_superfluous(store: Store, now: int) -> int:
     """Delete stored rows that are no longer needed, and return the number of deleted rows. Raises StoreError."""
-    removed = store.runs.thin(partial(_superfluous_runs, now))
-    removed += store.covariates.thin(partial(superfluous_issues, now))
+    removed = store.runs.delete_superfluous(partial(_superfluous_runs, now))
+    removed += store.covariates.delete_superfluous(partial(superfluous_issues, now))
     oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)
-    return removed + store.witnesses.thin(oldest, now - WITNESS_DAYS * DAY_S)
+    return removed + store.witnesses.delete_old(oldest, now - WITNESS_DAYS * DAY_S)
 
 
 def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
     """Return those of the issue instants `made_at` whose forecast runs may be deleted."""
-    return superfluous_instants((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_read_times)
+    return superfluous_instants((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_keep_instants)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
@@ -67,17 +67,19 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     a weather run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
-    return {issued for issued in superfluous_instants(old, covariate_read_times) if not is_midnight_run(issues[issued])}
+    return {
+        issued for issued in superfluous_instants(old, covariate_keep_instants) if not is_midnight_run(issues[issued])
+    }
 
 
-def _run_read_times(day: date) -> tuple[int, ...]:
+def _run_keep_instants(day: date) -> tuple[int, ...]:
     """Return only the last second before the gate closure for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)) - 1,)
 
 
-def covariate_read_times(day: date) -> tuple[int, ...]:
+def covariate_keep_instants(day: date) -> tuple[int, ...]:
     """Return the `issue_instant` of `day`, and the last second before the gate closure for the day after `day`."""
-    return (issue_instant(day), *_run_read_times(day))
+    return (issue_instant(day), *_run_keep_instants(day))
 
 
 def is_midnight_run(run_ts: int | None) -> bool:
@@ -85,14 +87,15 @@ def is_midnight_run(run_ts: int | None) -> bool:
     return run_ts is not None and run_ts % DAY_S == 0
 
 
-def superfluous_instants(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
+def superfluous_instants(issued: Iterable[int], keep_instants: KeepInstants) -> set[int]:
     """Return those of the issue instants `issued` whose forecasts may be deleted.
 
-    For each delivery day, the last forecast of the day is kept, and the last one up to each of the day's `read_times`.
+    For each delivery day, the last forecast of the day is kept, and the last one up to each of the day's
+    `keep_instants`.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):
         day = delivery_day(instant)
-        newest[day, sum(at < instant for at in read_times(day))] = instant
+        newest[day, sum(at < instant for at in keep_instants(day))] = instant
     return instants - set(newest.values())

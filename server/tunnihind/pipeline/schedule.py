@@ -54,7 +54,7 @@ class TaskKind(StrEnum):
     PRICE_HISTORY = "price history"
     COVARIATE_HISTORY = "covariate history"
     SCORES = "scores"
-    THIN = "thinning"
+    CLEAN_UP = "thinning"
 
 
 ZONE_TASK_KINDS: Final = frozenset({TaskKind.FORECAST, TaskKind.SCORES})
@@ -80,7 +80,7 @@ class Tries:
 
     tried_ts: int | None = None
     """The instant of the last attempt, or None before the first."""
-    ok_ts: int | None = None
+    succeeded_ts: int | None = None
     """The instant of the last success, or None before the first."""
     failures: int = 0
     """The number of failures since the last success."""
@@ -89,7 +89,7 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True)
-class CovariateNeeds:
+class CovariateSourceSituation:
     """When to send requests to a covariate source, and the missing months or days of its history."""
 
     cadence: Cadence
@@ -122,7 +122,7 @@ class Situation:
     """The first served market. All markets have the same local time and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
     """The facts about each served zone, in the order of the operator's settings."""
-    stored_ts: int | None = None
+    prices_changed_ts: int | None = None
     """The instant at which the stored prices last changed, or None if no price was ever stored."""
     forecast_wanted_ts: int | None = None
     """The instant at which the back-fill last made new forecasts due, or None if it never did."""
@@ -130,8 +130,8 @@ class Situation:
     """The held-back delivery days whose prices the task `TaskKind.HELD_DAYS` requests, oldest first."""
     missing_years: tuple[int, ...] = ()
     """The years whose prices are to be fetched, newest first."""
-    covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source, by the source's name."""
+    covariates: Mapping[str, CovariateSourceSituation] = field(default_factory=dict)
+    """The facts about each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past attempts at each task."""
     blocked: Collection[Task] = ()
@@ -195,7 +195,7 @@ def pause_after_failures(failures: int, market: Market, now: int) -> int:
     return _doubling_pause(_FIRST_PAUSE_S, failures, longest)
 
 
-def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
+def limited_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of a pause of `asked_s` seconds that a source has asked for at `now`.
 
     A pause lasts two hours at most. Prices are urgent during the publication watch, so a pause that begins in the watch
@@ -217,7 +217,7 @@ def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
     begins `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing during the publication watch, the request
     begins with yesterday, because the settled prices of yesterday and today show whether an answer is wrong.
     """
-    today, tomorrow = delivery_day(now), next_day(now)
+    today, tomorrow = delivery_day(now), next_delivery_day(now)
     if situation.market.is_in_publication_watch(now) and situation.settled_through == today:
         return today - timedelta(days=1), tomorrow
     oldest = today - timedelta(days=CATCH_UP_DAYS)
@@ -227,7 +227,7 @@ def price_request_days(situation: Situation, now: int) -> tuple[date, date]:
     return max(oldest, min(gap, today - timedelta(days=CORRECTION_DAYS))), tomorrow
 
 
-def next_day(now: float) -> date:
+def next_delivery_day(now: float) -> date:
     """Return the delivery day that follows the delivery day of `now`."""
     return delivery_day(now) + timedelta(days=1)
 
@@ -256,10 +256,10 @@ def _wanted_at(task: Task, situation: Situation, now: int) -> float:
         return inf
     if task.kind is TaskKind.COVARIATE_HISTORY:
         return situation.covariates[task.source].next_part_at
-    ok_ts = situation.tries_of(task).ok_ts
-    if task.kind is TaskKind.PRICE_HISTORY or ok_ts is None or ok_ts > now:
+    succeeded_ts = situation.tries_of(task).succeeded_ts
+    if task.kind is TaskKind.PRICE_HISTORY or succeeded_ts is None or succeeded_ts > now:
         return -inf
-    return ok_ts + _repeat_interval(task, situation, now)
+    return succeeded_ts + _repeat_interval(task, situation, now)
 
 
 def _has_work(task: Task, situation: Situation) -> bool:
@@ -294,18 +294,18 @@ def _price_repeat_interval(situation: Situation, now: int) -> int:
 
 
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
-    if situation.stored_ts is None:
+    if situation.prices_changed_ts is None:
         return inf
-    # `ok_ts` counts too, because an attempt without enough prices for a run must not be repeated at once.
-    made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
-    news = max(situation.stored_ts, situation.forecast_wanted_ts or 0)
+    # `succeeded_ts` counts too, because an attempt without enough prices for a run must not be repeated at once.
+    made = [ts for ts in (zone.run_made_at, tries.succeeded_ts) if ts is not None and ts <= now]
+    news = max(situation.prices_changed_ts, situation.forecast_wanted_ts or 0)
     if not made or max(made) < news <= now:
         return -inf
     return floor_hour(max(made)) + HOUR_S
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, now: int) -> float:
-    if situation.stored_ts is None:
+    if situation.prices_changed_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:
         return -inf

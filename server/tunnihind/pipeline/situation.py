@@ -8,15 +8,15 @@ from tunnihind.pipeline.back_fill import FORECAST_WANTED_KEY, missing_parts, mis
 from tunnihind.pipeline.schedule import (
     CATCH_UP_DAYS,
     CORRECTION_DAYS,
-    CovariateNeeds,
+    CovariateSourceSituation,
     Situation,
     Task,
     Tries,
     ZoneSituation,
-    next_day,
+    next_delivery_day,
 )
 from tunnihind.price_series import PriceSeries
-from tunnihind.settling.settling import HELD_DAYS
+from tunnihind.settling.settling import RETRY_HELD_FOR_DAYS
 from tunnihind.sources.base import CovariateSource
 from tunnihind.store.rows import Instant
 from tunnihind.store.store import Store
@@ -49,9 +49,9 @@ def read_situation(
     def of_zone(zone: Zone) -> ZoneSituation:
         own = {case.day for case in held if case.zone == zone}
         run = store.runs.newest(SeriesKey(zone, HOUR_S), now)
-        excused = own - {today, next_day(now)}
+        excused = own - {today, next_delivery_day(now)}
         return ZoneSituation(
-            settled_through=settled_through(settled.of(zone), recent, next_day(now), excused),
+            settled_through=last_day_before_gap(settled.series_of(zone), recent, next_delivery_day(now), excused),
             run_made_at=None if run is None else run.made_at,
             scored_ts=store.backtests.scored_at(models[zone], zone),
             is_in_doubt=any(day >= today for day in own) or zone in unconfirmed,
@@ -60,12 +60,12 @@ def read_situation(
     return Situation(
         markets[0],
         {zone: of_zone(zone) for zone in zones},
-        stored_ts=store.state.prices_stored_at(),
+        prices_changed_ts=store.state.prices_changed_at(),
         forecast_wanted_ts=store.state.read(FORECAST_WANTED_KEY, Instant),
         held_days=_days_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
-            source.name: CovariateNeeds(
+            source.name: CovariateSourceSituation(
                 source.cadence,
                 tuple(
                     part
@@ -81,7 +81,7 @@ def read_situation(
     )
 
 
-def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
+def last_day_before_gap(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
     """Return the newest delivery day before the first gap in the settled prices of the days from `first` to `last`.
 
     A day with missing prices is not a gap if the day is in `excused`, or comes before the first complete day. If no day
@@ -101,7 +101,7 @@ def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     """Return the days in `held` that the task `TaskKind.HELD_DAYS` requests, oldest first.
 
     The last `CORRECTION_DAYS` days before `today`, and later days, are left out, because ordinary requests for prices
-    cover them. Days that are more than `HELD_DAYS` days old are not requested again.
+    cover them. Days that are more than `RETRY_HELD_FOR_DAYS` days old are not requested again.
     """
-    oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
+    oldest, youngest = today - timedelta(days=RETRY_HELD_FOR_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -1,7 +1,7 @@
 """Calls functions in a separate process, which ends soon after its work.
 
-The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would start
-another process, Python's resource tracker, which would run until the server ends.
+The process runs the module `worker_process`. `multiprocessing` and `concurrent.futures` are not used, because they
+would start another process, Python's resource tracker, which would run until the server ends.
 """
 
 import asyncio
@@ -18,23 +18,23 @@ from typing import BinaryIO, Final, cast
 
 from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import WorkerError
-from tunnihind.pipeline.work import Outcome, receive, send
+from tunnihind.pipeline.worker_process import Outcome, receive_message, send_message
 from tunnihind.settings import ENVIRONMENT_PREFIX
 
 _LOG: Final = logging.getLogger(__name__)
 
-_PROGRAM: Final = "tunnihind.pipeline.work"
+_WORKER_MODULE: Final = "tunnihind.pipeline.worker_process"
 _NICENESS: Final = 10
 """The default niceness of the process. The server, which answers requests, has a higher priority."""
 _IDLE_S: Final = 5.0
 """The process ends after this many seconds without work, because the next call usually comes only an hour later."""
-_LIMIT_S: Final = 15 * 60.0
+_CALL_LIMIT_S: Final = 15 * 60.0
 """The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first may take minutes."""
-_PART_OF_LIMIT_S: Final = 10.0
+_PART_OF_CALL_LIMIT_S: Final = 10.0
 """The time limit is divided into sleeps of this many seconds, so that the time in which a container was frozen counts
 as one sleep at most."""
 _MAX_LOGGED: Final = 1000
-_KILL_S: Final = 5.0
+_KILL_WAIT_S: Final = 5.0
 """The longest wait in seconds for the end of a killed process. Unless the process is waiting for a disk, it ends within
 milliseconds."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
@@ -64,7 +64,7 @@ class Worker:
         self._idle_s = idle_s
         self._clock = clock or SystemClock()
         self._process: _Process | None = None
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._idle_end: asyncio.TimerHandle | None = None
         self._logged: set[str] = set()
 
@@ -81,7 +81,7 @@ class Worker:
         `work` is called once more. Raises WorkerError if the second attempt fails in the same way, if the process can't
         be started, or if `close` ends the process. If this call is cancelled during `work`, the process ends.
         """
-        async with self._turn:
+        async with self._lock:
             self._cancel_idle_end()
             try:
                 return await self._do(work)
@@ -129,9 +129,11 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
-            await self._clock.sleep(_PART_OF_LIMIT_S)
-        _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
+        for _ in range(round(_CALL_LIMIT_S / _PART_OF_CALL_LIMIT_S)):
+            await self._clock.sleep(_PART_OF_CALL_LIMIT_S)
+        _LOG.warning(
+            "the process that makes forecasts has taken longer than %g minutes: it is ended", _CALL_LIMIT_S / 60
+        )
         process.kill()
 
     def _start_process(self) -> _Process:
@@ -146,7 +148,7 @@ class Worker:
         self._process = None
         # If SIGTERM has ended the process, no warning is needed, because the server has most likely received SIGTERM
         # too.
-        level = logging.INFO if error.was_asked_to_end else logging.WARNING
+        level = logging.INFO if error.was_terminated else logging.WARNING
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
@@ -168,7 +170,7 @@ class _ProcessDiedError(Exception):
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
         super().__init__(f"the process that makes forecasts has died ({how})")
-        self.was_asked_to_end = exit_code == -signal.SIGTERM
+        self.was_terminated = exit_code == -signal.SIGTERM
 
 
 class _Process:
@@ -187,7 +189,7 @@ class _Process:
         self._loop = asyncio.get_running_loop()
         self._outcome: asyncio.Future[Outcome] | None = None
         # With -P, Python does not add the current folder to the folders from which it imports modules.
-        command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
+        command = [sys.executable, "-P", "-m", _WORKER_MODULE, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
             command,
             stdin=subprocess.PIPE,
@@ -218,12 +220,12 @@ class _Process:
             self._outcome = None
 
     def kill_and_wait(self) -> None:
-        """End the process, and wait at most `_KILL_S` seconds for its end."""
+        """End the process, and wait at most `_KILL_WAIT_S` seconds for its end."""
         self._on_idle_death = _ignore
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_exception(WorkerError("the process that makes forecasts was ended"))
         self.kill()
-        self._listener.join(_KILL_S)
+        self._listener.join(_KILL_WAIT_S)
 
     def kill(self) -> None:
         """End the process, even if it is suspended or hangs."""
@@ -232,13 +234,13 @@ class _Process:
     def _send(self, message: object) -> None:
         """Send a message to the process. If the process is dead, do nothing, because `_listen` reports the death."""
         with suppress(OSError, ValueError):
-            send(self._stdin, message)
+            send_message(self._stdin, message)
 
     def _listen(self) -> None:
         """Handle the process's messages until the process ends, and then report its end."""
         with suppress(EOFError, OSError):
             while True:
-                match pickle.loads(receive(self._stdout)):  # noqa: S301  from the process that the server has started
+                match pickle.loads(receive_message(self._stdout)):  # noqa: S301  from our own process
                     case logging.LogRecord() as record:
                         self._log(record)
                     case outcome:

@@ -1,1 +1,1 @@
-"""Runs the server, with or without the pipeline, and checks the sources."""
+"""Runs the server, the pipeline or both, and checks the sources."""

@@ -103,15 +103,17 @@ class Announcer:
         self._last_reason = reason
 
 
-async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
+async def announce(name: str, instance_id: str, listening_addresses: Sequence[tuple[str, int]], clock: Clock) -> None:
     """Announce a server until this task is cancelled. The announced name begins with `name`.
 
-    `bound` lists the addresses and ports on which the server listens. If only programs on the server's own machine can
-    reach the announced port, do nothing.
+    `listening_addresses` lists the addresses and ports on which the server listens. If only programs on the server's
+    own machine can reach the announced port, do nothing.
     """
     # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
-    port = bound[0][1]
-    hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
+    port = listening_addresses[0][1]
+    hosts = [
+        host for host, its_port, *_ in listening_addresses if its_port == port and not ip_address(host).is_loopback
+    ]
     if hosts:
         await Announcer(name, instance_id, port, lambda: reachable_addresses(hosts), clock).run()
 

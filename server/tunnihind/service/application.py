@@ -13,7 +13,7 @@ from aiohttp.typedefs import Handler
 from tunnihind import __version__
 from tunnihind.api import routes
 from tunnihind.api.feeds import FEED_FORMATS
-from tunnihind.api.history import AreConfirmed, MonthReader, ReadPrices
+from tunnihind.api.history import ArePricesConfirmed, MonthReader, ReadMonthPrices
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, fixed_representations
@@ -21,7 +21,7 @@ from tunnihind.api.metrics import Metrics, ServedDataCollector
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.rate_limit import rate_limit_middleware
-from tunnihind.api.score_table import ReadScores, ScoreTable
+from tunnihind.api.score_table import ReadScores, ScoreTableReader
 from tunnihind.api.server import METRICS_KEY, PROBLEMS_KEY, STOPPING_KEY
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
@@ -52,9 +52,9 @@ class ServedZone:
     """
 
     snapshot: Snapshot
-    read_prices: ReadPrices
+    read_prices: ReadMonthPrices
     read_scores: ReadScores = lambda _first, _last: ()
-    are_confirmed: AreConfirmed = lambda *_: True
+    are_confirmed: ArePricesConfirmed = lambda *_: True
     page_context: Callable[[], PageContext] = PageContext
 
 
@@ -114,12 +114,12 @@ def _resource_handlers(
         snapshot.market, zone.read_prices, zone.are_confirmed, clock, may_cache_for_ever=mode == "live"
     )
     return {
-        "/api/v1/forecast": routes.handler_without_query(snapshot.forecast_answer, problems),
+        "/api/v1/forecast": routes.query_refusing_handler(snapshot.forecast_answer, problems),
         "/api/v1/quarters": routes.quarters_handler(snapshot),
-        "/api/v1/scenarios": routes.handler_without_query(snapshot.scenarios_answer, problems),
+        "/api/v1/scenarios": routes.query_refusing_handler(snapshot.scenarios_answer, problems),
         "/api/series": routes.series_handler(snapshot),
         "/api/v1/accuracy": routes.accuracy_handler(
-            snapshot, ScoreTable(snapshot.market, zone.read_scores, clock), problems
+            snapshot, ScoreTableReader(snapshot.market, zone.read_scores, clock), problems
         ),
         "/api/v1/history": routes.history_handler(months, problems),
         **{
@@ -150,10 +150,10 @@ def _document_handlers(
 ) -> Mapping[str, Handler]:
     """Return the handlers of `/api/about` and of the API's description by path."""
     document = openapi_document(site.settings)
-    about = None if instance_id is None else _about(server, snapshot, instance_id, mode, clock)
+    about = None if instance_id is None else _about_answer_maker(server, snapshot, instance_id, mode, clock)
     return {
-        "/api/openapi.json": routes.fixed_answer_handler(fixed_representations(msgspec.json.encode(document))),
-        "/api/about": routes.refuse_before_first_read if about is None else routes.fixed_answer_handler(about),
+        "/api/openapi.json": routes.query_ignoring_handler(fixed_representations(msgspec.json.encode(document))),
+        "/api/about": routes.refuse_before_first_read if about is None else routes.query_ignoring_handler(about),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
 
@@ -163,7 +163,7 @@ def zone_instance_id(instance_id: str, market: Market) -> str:
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
 
-def _about(
+def _about_answer_maker(
     server: Settings, snapshot: Snapshot, instance_id: str, mode: Mode, clock: Clock
 ) -> Callable[[Coding], Representation]:
     """Return a function that makes the answer to `/api/about`, with the present VAT rate and price scale."""

@@ -108,8 +108,8 @@ def _price_faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iter
 
 async def _check_forecast(source: CovariateSource, now: int, market: Market) -> CheckResult:
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
-        reach, faults = _covariate_reach(list(series.values()), market, least_until=now)
-        missing = sorted(set(source.names) - series.keys())
+        reach, faults = _reach_and_faults(list(series.values()), market, least_until=now)
+        missing = sorted(set(source.covariate_names) - series.keys())
         by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
         return reach, (
             *faults,
@@ -124,12 +124,12 @@ async def _check_history(source: CovariateSource, now: int, market: Market) -> C
     day = datetime.fromtimestamp(now, UTC).date() - timedelta(days=_HISTORY_DAYS_AGO)
 
     def examine(series: Mapping[str, Sequence[IssuedSeries]]) -> tuple[str, tuple[str, ...]]:
-        return _covariate_reach([one for some in series.values() for one in some], market, least_until=0)
+        return _reach_and_faults([one for some in series.values() for one in some], market, least_until=0)
 
     return await _check_answer(f"{source.name} (history)", partial(source.archived_forecasts, day, day), examine)
 
 
-def _covariate_reach(
+def _reach_and_faults(
     series: Sequence[IssuedSeries], market: Market, *, least_until: int
 ) -> tuple[str, tuple[str, ...]]:
     """Return (the end of the last known value in words, faults).

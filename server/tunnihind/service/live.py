@@ -110,7 +110,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
             async with (
                 open_session(settings.contact) as session,
                 process_modeller(settings.store_url) as modeller,
-                run_in_background(_keep_lease(lease, clock)),
+                run_in_background(_keep_renewing_lease(lease, clock)),
             ):
                 sources = configured_sources(settings, session, clock)
                 return await _make_pipeline(settings, store, sources, modeller, clock, observer).catch_up()
@@ -131,7 +131,7 @@ async def _claim_lease(lease: Lease, clock: Clock) -> bool:
     return is_ours
 
 
-async def _keep_lease(lease: Lease, clock: Clock) -> None:
+async def _keep_renewing_lease(lease: Lease, clock: Clock) -> None:
     """Renew the lease until this task is cancelled, or until another server has taken over the lease."""
     is_ours = True
     while is_ours:

@@ -33,7 +33,7 @@ class ServerObserver(Observer):
         self._progress = progress
 
     @override
-    def source_asked(self, source: str, *, answered: bool) -> None:
+    def request_ended(self, source: str, *, answered: bool) -> None:
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override
@@ -41,5 +41,5 @@ class ServerObserver(Observer):
         self._metrics.held_days.labels(source, reason).inc()
 
     @override
-    def history_filled(self, what: str, done: int, total: int) -> None:
+    def back_fill_progressed(self, what: str, done: int, total: int) -> None:
         self._progress.show(f"filling in the history of {what}", done, total)

@@ -22,7 +22,7 @@ class PipelineState(Protocol):
         """True while this server runs the pipeline."""
 
     @property
-    def takeovers(self) -> int:
+    def pipeline_starts(self) -> int:
         """The number of times that this server has begun to run the pipeline."""
 
     @property
@@ -59,14 +59,14 @@ class LeaseCollector(Collector):
         if runner is None:
             return
         meaning = "How often this server has taken the lease and begun to run the pipeline."
-        yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.takeovers)
+        yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.pipeline_starts)
         silent_s = runner.holder_silent_s
         if silent_s is not None:
             meaning = "Time since the holder of the lease, this server or another, was last seen alive."
             yield GaugeMetricFamily("tunnihind_pipeline_lease_age_seconds", meaning, silent_s)
 
 
-class ConnectionsCollector(Collector):
+class DatabaseConnectionsCollector(Collector):
     """Reports the connections to the database."""
 
     def __init__(self, database: Database) -> None:

@@ -50,7 +50,7 @@ class PipelineRunner:
         self._last_beat: tuple[Holder | None, float] | None = None
         self._steps_seen = 0
         self._checks_without_step = 0
-        self.takeovers = 0
+        self.pipeline_starts = 0
         """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
 
     @property
@@ -86,7 +86,7 @@ class PipelineRunner:
         If the database can't be used or doesn't answer, the pipeline continues only while the lease is certainly held.
         If the store was opened only for reading, try to open it for writing first.
         """
-        self._record_steps()
+        self._report_if_stuck()
         try:
             is_ours = await self._claim_in_time()
         except StoreError as error:
@@ -145,7 +145,7 @@ class PipelineRunner:
         elif holder is None:
             self._last_beat = None
 
-    def _record_steps(self) -> None:
+    def _report_if_stuck(self) -> None:
         """If the pipeline makes no progress for `STUCK_AFTER_S` seconds, report the pipeline as stuck.
 
         The runner counts its checks instead of seconds, because a suspended machine or a frozen container makes no
@@ -169,7 +169,7 @@ class PipelineRunner:
             _LOG.info("running the pipeline from now on")
         self._last_warning = None
         if self._work is None:
-            self.takeovers += 1
+            self.pipeline_starts += 1
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
             self._work.add_done_callback(log_error)

@@ -21,7 +21,7 @@ from tunnihind.pipeline.modelling import new_forecaster
 from tunnihind.store.store import Store
 from tunnihind.web.weather import RegionWeather
 
-_BACKCAST_DAYS: Final = 14
+_PAST_RUN_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Rehearsal:
         """Return the forecast of wind and sun known at `at` (see `RegionWeather.of`), or None if there is none."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
-    def newest_known_ts(self, at: int) -> int | None:
+    def newest_price_arrival_ts(self, at: int) -> int | None:
         """Return the newest instant, up to `at`, at which a price of any zone became known.
 
         If no price was known, return None.
@@ -72,7 +72,8 @@ class Rehearsal:
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
         """Return the data to serve at `at`. `runs` lists the runs made since the rehearsal's start, oldest first."""
-        market, known_ts, prices = self.forecaster.market, self.newest_known_ts(at), self.archive.prices.as_of(at)
+        market, prices = self.forecaster.market, self.archive.prices.as_of(at)
+        known_ts = self.newest_price_arrival_ts(at)
         newest = runs[-1] if runs else None
         by_step = {
             step_s: (*earlier, *(one.by_step[step_s] for one in runs)) for step_s, earlier in self.earlier_runs.items()
@@ -111,7 +112,7 @@ def daily_issue_instants(instant: int) -> Iterator[int]:
     Only instants before `instant` are yielded.
     """
     today = datetime.fromtimestamp(instant, UTC).date()
-    for back in range(_BACKCAST_DAYS + 1, -1, -1):
+    for back in range(_PAST_RUN_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))
         if at < instant:
             yield at

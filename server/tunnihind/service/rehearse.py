@@ -39,7 +39,7 @@ class RehearsedZone:
 
         If neither the hour nor the known prices have changed since the last call, do nothing.
         """
-        seen = floor_hour(now), self._rehearsal.newest_known_ts(now)
+        seen = floor_hour(now), self._rehearsal.newest_price_arrival_ts(now)
         if seen == self._updated_for:
             return
         runs = await asyncio.to_thread(self._rehearsal.make_runs, now)

@@ -17,7 +17,7 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.service.application import ServedZone
 from tunnihind.service.background import run_in_background
 from tunnihind.service.opening import open_replica_store, wait_for_store
-from tunnihind.service.operator_metrics import ConnectionsCollector, LagCollector, LeaseCollector
+from tunnihind.service.operator_metrics import DatabaseConnectionsCollector, LagCollector, LeaseCollector
 from tunnihind.service.site import open_site, wait_until_stopped
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
@@ -69,9 +69,9 @@ async def open_store_site(
     troubles = Troubles()
     snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
-    store.database.count_transactions_with(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.record_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
-    metrics.add_collectors(LagCollector(updater), ConnectionsCollector(store.database))
+    metrics.add_collectors(LagCollector(updater), DatabaseConnectionsCollector(store.database))
     await updater.refresh()
     async with (
         open_site(

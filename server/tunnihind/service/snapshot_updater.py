@@ -14,14 +14,24 @@ from tunnihind.api.served_data import MAX_CLOCK_DIFFERENCE_S, ServedData, read_s
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
-from tunnihind.forecast.scoring.weather_scores import MEMORY_S, VariableScores, scored_names, weather_scores
+from tunnihind.forecast.scoring.weather_scores import (
+    USED_FORECASTS_WITHIN_S,
+    VariableScores,
+    scored_names,
+    weather_scores,
+)
 from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import run_in_background
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.store import Store
 from tunnihind.web.notices import SourceState
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_covariate_names, wind_covariate_names
+from tunnihind.web.weather import (
+    MAX_WEATHER_AGE_S,
+    RegionWeather,
+    region_sun_covariate_names,
+    region_wind_covariate_names,
+)
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -29,7 +39,7 @@ CHECK_STORE_EVERY_S: Final = 5.0
 """The longest pause in seconds between checks of the store. The checks find changes by other processes, such as an
 import."""
 
-CHECK_STORE_OFTEN_S: Final = 1.0
+CHECK_UNANNOUNCED_EVERY_S: Final = 1.0
 """The pause in seconds between checks of a PostgreSQL database while the connection for announcements has brought none.
 Perhaps the connection never brings any, because a standby database announces no changes, and a connection pooler may
 not pass announcements on."""
@@ -143,7 +153,7 @@ class SnapshotUpdater:
             return CHECK_STORE_EVERY_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
-        return CHECK_STORE_EVERY_S if self._is_notified else CHECK_STORE_OFTEN_S
+        return CHECK_STORE_EVERY_S if self._is_notified else CHECK_UNANNOUNCED_EVERY_S
 
     async def _listen_for_changes(self) -> None:
         """Wake `run` at each announced change, and when the connection for announcements opens or fails."""
@@ -213,8 +223,10 @@ class SnapshotUpdater:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_change_count(connection)
-        refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
-        return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
+        refreshed, copies = state.last_refresh() or 0, self._store.database.system.replacement_count
+        return _StoreState(
+            state.served_version(), state.served_change_id(), refreshed, floor_hour(now), copies, covariates
+        )
 
     def _set_warning(self, about: str, warning: str) -> None:
         if warning:
@@ -229,7 +241,7 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
     If there is none (see `RegionWeather.of`), return None.
     """
     made_until = now + MAX_CLOCK_DIFFERENCE_S
-    names = (*wind_covariate_names(market), *sun_covariate_names(market))
+    names = (*region_wind_covariate_names(market), *region_sun_covariate_names(market))
     return RegionWeather.of(
         store.covariates.issued_between(names, now - MAX_WEATHER_AGE_S, made_until), market, made_until
     )
@@ -237,12 +249,14 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Return the scores of the weather forecasts for a market. Raises StoreError."""
-    return weather_scores(store.covariates.issued_between(scored_names(market), now - MEMORY_S, now), market, now)
+    return weather_scores(
+        store.covariates.issued_between(scored_names(market), now - USED_FORECASTS_WITHIN_S, now), market, now
+    )
 
 
 def read_source_states(store: Store) -> tuple[SourceState, ...]:
     """Return the state of each source. Raises StoreError."""
-    return tuple(source_state(health) for health in store.health.all().values())
+    return tuple(source_state(health) for health in store.health.by_source().values())
 
 
 def source_state(health: SourceHealth) -> SourceState:

@@ -12,13 +12,13 @@ _TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 """Prices that differ by at most this much count as equal. This tolerance covers a cent of rounding and the errors of
 floating point."""
 
-_LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
-_FEW: Final = 4
+_LONGEST_SHIFT_QUARTERS: Final = 3 * HOUR_S // QUARTER_S
+_MIN_EXPLAINED_PRICES: Final = 4
 """A mistake must explain at least this many differing prices, because fewer could be a coincidence."""
-_EXPLAINED: Final = 0.9
+_MIN_EXPLAINED_SHARE: Final = 0.9
 """A shift must explain at least this share of the differing prices. A shift by n periods may explain n prices fewer,
 because n prices come from another day."""
-_SMALL_EUR_MWH: Final = 5.0
+_MIN_FOR_RATIO_EUR_MWH: Final = 5.0
 """The factor is computed only from pairs whose `theirs` is at least this far from zero, because the ratios of small
 prices are inexact."""
 
@@ -89,7 +89,7 @@ class DayPrices:
         """Return whether the two versions share an hour, and have equal prices in all shared periods."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
-    def adds_to(self, other: DayPrices) -> bool:
+    def has_periods_missing_from(self, other: DayPrices) -> bool:
         """Return whether this version has an hour or a quarter that the other version lacks."""
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
@@ -128,11 +128,11 @@ def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     differing = [pair for pair in pairs if pair.differs]
     by_ts = {pair.ts: pair.theirs for pair in pairs}
     step_s = QUARTER_S if len(pairs) > len(prices.hours) else HOUR_S
-    for quarters in range(step_s // QUARTER_S, _LONGEST_SHIFT + 1, step_s // QUARTER_S):
+    for quarters in range(step_s // QUARTER_S, _LONGEST_SHIFT_QUARTERS + 1, step_s // QUARTER_S):
         for shift_s in (quarters * QUARTER_S, -quarters * QUARTER_S):
             moved = [PricePair(ts, price, by_ts[ts - shift_s]) for ts, price, _ in differing if ts - shift_s in by_ts]
             explained = sum(not pair.differs for pair in moved)
-            if explained >= max(_FEW, _EXPLAINED * len(differing) - abs(shift_s) // step_s):
+            if explained >= max(_MIN_EXPLAINED_PRICES, _MIN_EXPLAINED_SHARE * len(differing) - abs(shift_s) // step_s):
                 return _shift_in_words(shift_s)
     factor = _factor(differing)
     return f"{factor:.3g} times as high" if factor else ""
@@ -143,8 +143,8 @@ def _price_to_keep(price: float, settled: float | None) -> float:
 
 
 def _factor(differing: Iterable[PricePair]) -> float | None:
-    ratios = [ours / theirs for _, ours, theirs in differing if abs(theirs) >= _SMALL_EUR_MWH]
-    if len(ratios) < _FEW or max(ratios) - min(ratios) > 0.01 * abs(max(ratios)):
+    ratios = [ours / theirs for _, ours, theirs in differing if abs(theirs) >= _MIN_FOR_RATIO_EUR_MWH]
+    if len(ratios) < _MIN_EXPLAINED_PRICES or max(ratios) - min(ratios) > 0.01 * abs(max(ratios)):
         return None
     return sum(ratios) / len(ratios)
 

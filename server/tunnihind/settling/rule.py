@@ -18,14 +18,14 @@ from tunnihind.store.witnesses import Witness
 _ASKED_EARLY_S: Final = 60
 """The times below are this many seconds less than whole hours, because the answers to two hourly requests may come
 slightly less than an hour apart."""
-_CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source must repeat a correction of its own unconfirmed prices for this many seconds, or for `DISPUTED_S` seconds if
-another source contradicts the correction."""
-DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
+_ACCEPT_CORRECTION_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
+"""A source must repeat a correction of its own unconfirmed prices for this many seconds, or for
+`ACCEPT_DISPUTED_AFTER_S` seconds if another source contradicts the correction."""
+ACCEPT_DISPUTED_AFTER_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """For a day from `waits_from` on, a source must repeat its prices for this many seconds if they contradict another
 source's credible or settled prices, and no second source gives the same prices. A claim is not credible if its last
 answer is at least this many seconds older than the last answer of another claim that is neither off nor doubtful."""
-_SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
+_ACCEPT_SUSPECT_AFTER_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
 this many seconds."""
@@ -98,8 +98,8 @@ class AnswerComparison:
     """The comparison of a source's newest answer with the settled prices.
 
     `is_off` is true if the answer contradicts a settled day and agrees with none, unless the source has repeated the
-    contradicting prices for `_SUSPECT_S` seconds. `contradicts_agreed_day` is true if the answer contradicts an agreed
-    day. `detail` describes the first pair of prices that differ, or is empty if no prices differ.
+    contradicting prices for `_ACCEPT_SUSPECT_AFTER_S` seconds. `contradicts_agreed_day` is true if the answer
+    contradicts an agreed day. `detail` describes the first pair of prices that differ, or is empty if no prices differ.
     """
 
     is_off: bool = False
@@ -139,7 +139,7 @@ def _compare_answer(days: Mapping[date, Witness], settled: Mapping[date, Settled
             detail = detail or _difference_in_words(prices, known, "settled")
     repeated_for_s = heard_ts - max((days[day].since_ts for day in wrong), default=0)
     contradicts = any(settled[day].is_agreed for day in wrong)
-    return AnswerComparison(bool(wrong) and not right and repeated_for_s < _SUSPECT_S, contradicts, detail)
+    return AnswerComparison(bool(wrong) and not right and repeated_for_s < _ACCEPT_SUSPECT_AFTER_S, contradicts, detail)
 
 
 def _rule_on_day(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
@@ -151,7 +151,7 @@ def _rule_on_day(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
     if settled is None or not settled.is_agreed:
         return _ruling_without_agreement(claims, settled, may_wait=may_wait)
     for one in claims:
-        if one.agrees_with(settled) and one.prices.adds_to(settled.prices):
+        if one.agrees_with(settled) and one.prices.has_periods_missing_from(settled.prices):
             # The quarters of agreed hours are agreed too, but further hours are unconfirmed.
             is_agreed = one.prices.hours.keys() == settled.prices.hours.keys()
             if is_agreed or one.doubt is None:
@@ -163,7 +163,7 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
     """Return the ruling on a day about which the two claims of `pair` agree.
 
     If these claims would change agreed prices, and the change looks like a mistake, the claims are held back until both
-    sources have repeated their prices for `_SUSPECT_S` seconds.
+    sources have repeated their prices for `_ACCEPT_SUSPECT_AFTER_S` seconds.
     """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -173,7 +173,7 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         repeated_for_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
-        if looks and repeated_for_s < _SUSPECT_S:
+        if looks and repeated_for_s < _ACCEPT_SUSPECT_AFTER_S:
             how = (
                 f"two sources say {_difference_in_words(best.prices, settled.prices, 'settled')}; "
                 "the new prices are accepted if both sources still give them after six hours"
@@ -193,40 +193,42 @@ def _ruling_without_agreement(claims: Sequence[Claim], settled: SettledDay | Non
     credible = list(_credible_claims(claims))
     if len(credible) < 2:  # noqa: PLR2004
         return _ruling(claims, settled, _only_claim(credible, settled))
-    ready = [one for one in credible if one.witness.repeated_for_s >= DISPUTED_S or not may_wait]
+    ready = [one for one in credible if one.witness.repeated_for_s >= ACCEPT_DISPUTED_AFTER_S or not may_wait]
     if settled is not None:
         kept = [one for one in ready if one.source in settled.unconfirmed_from and one.agrees_with(settled)]
         if kept or not may_wait:
             return _ruling(claims, settled, kept[0] if kept else None)
     if not ready:
         return _ruling(claims, None, None, withdraws=settled is not None)
-    return _ruling(claims, settled, min(ready, key=_distrust_key))
+    return _ruling(claims, settled, min(ready, key=_preference_key))
 
 
 def _credible_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims whose prices may be settled without a second source.
 
     A claim that is off or doubtful is left out. Among the other claims, a claim is left out if its last answer is at
-    least `DISPUTED_S` seconds older than the newest answer.
+    least `ACCEPT_DISPUTED_AFTER_S` seconds older than the newest answer.
     """
     able = [one for one in claims if not one.comparison.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
-    return (one for one in able if heard_ts - one.witness.heard_ts < DISPUTED_S)
+    return (one for one in able if heard_ts - one.witness.heard_ts < ACCEPT_DISPUTED_AFTER_S)
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the claim in `credible` if its prices may be settled now, or else None.
 
     `credible` has at most one claim. To change the settled prices, a source must have repeated its prices for
-    `_CORRECTED_AFTER_S` seconds if the settled prices are its own, and for `DISPUTED_S` seconds otherwise.
+    `_ACCEPT_CORRECTION_AFTER_S` seconds if the settled prices are its own, and for `ACCEPT_DISPUTED_AFTER_S` seconds
+    otherwise.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
-    return credible[0] if credible[0].witness.repeated_for_s >= (_CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
+    needed_s = _ACCEPT_CORRECTION_AFTER_S if is_own else ACCEPT_DISPUTED_AFTER_S
+    return credible[0] if credible[0].witness.repeated_for_s >= needed_s else None
 
 
-def _distrust_key(one: Claim) -> tuple[bool, bool]:
+def _preference_key(one: Claim) -> tuple[bool, bool]:
     """Return a sort key for the claims of a disputed day. The rule settles the first claim in this order.
 
     Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day

@@ -14,11 +14,11 @@ from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
+from tunnihind.store.witnesses import Witness, held_back_in_words, zones_and_days_in_words
 
 _LOG: Final = logging.getLogger(__name__)
 
-HELD_DAYS: Final = 30
+RETRY_HELD_FOR_DAYS: Final = 30
 """Held-back prices are requested again until their delivery day is more than this many days ago."""
 
 _DAY: Final = timedelta(days=1)
@@ -110,7 +110,7 @@ class PriceSettler:
             witnesses[key] = _updated_witness(
                 known.get(key), sheet, () if isinstance(found, HeldReason) else found, now
             )
-        waits_from = delivery_day(now) - timedelta(days=HELD_DAYS)
+        waits_from = delivery_day(now) - timedelta(days=RETRY_HELD_FOR_DAYS)
         settled, outcome = self._settled_days(first, last), SettlingOutcome()
         for zone in settled:
             rulings = rule_on_days(
@@ -165,7 +165,7 @@ class PriceSettler:
         for day, ruling in rulings.items():
             if ruling.settles is not None:
                 given, there = DayPrices.of(day, ruling.settles.prices), settled.get(day, _UNSETTLED)
-                is_same = given.agrees_with(there.prices) and not given.adds_to(there.prices)
+                is_same = given.agrees_with(there.prices) and not given.has_periods_missing_from(there.prices)
                 if not is_same or (ruling.is_agreed and not there.is_agreed):
                     rows = [Price(zone, *row) for row in given.rows_replacing(there.prices)]
                     prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
@@ -207,11 +207,11 @@ class PriceSettler:
         )
         for one in news:
             self._on_held(one.source, one.reason)
-        for line in held_in_words(news):
+        for line in held_back_in_words(news):
             _LOG.warning(line)
         for source in dict.fromkeys(source for source, _, _ in passed):
             days = [(zone, day) for other, zone, day in passed if other == source]
-            _LOG.info("%s's prices of %s are now accepted", source, days_in_words(days))
+            _LOG.info("%s's prices of %s are now accepted", source, zones_and_days_in_words(days))
 
 
 def _witness_key(one: Witness) -> _Key:

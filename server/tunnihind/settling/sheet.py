@@ -13,8 +13,8 @@ from typing import Final
 from tunnihind.market import HOUR_S, QUARTER_S, STEPS, PriceLimits, day_end, day_start, iso_utc
 from tunnihind.sources.base import DaySheet, Quote
 
-_ZERO_HOURS: Final = 20
-_MAX_HOURS: Final = 25
+_MIN_ZERO_HOURS: Final = 20
+_MAX_DAY_HOURS: Final = 25
 
 
 class ReasonCode(StrEnum):
@@ -64,8 +64,8 @@ def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float,
     day in `other_days`. Such prices are more likely a mistake of the source than real prices. Doubtful prices are
     settled only if they agree with another source's prices or with settled prices.
     """
-    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_HOURS else HOUR_S // QUARTER_S)
-    if zero_hours >= _ZERO_HOURS:
+    zero_hours = prices.count(0.0) / (1 if len(prices) <= _MAX_DAY_HOURS else HOUR_S // QUARTER_S)
+    if zero_hours >= _MIN_ZERO_HOURS:
         return HeldReason(ReasonCode.ZEROS, f"{zero_hours:g} hours are exactly 0.00")
     if min(prices) == max(prices):
         return HeldReason(ReasonCode.FLAT, f"every price is {prices[0]:g}")

@@ -90,7 +90,7 @@ class CovariateSource(Protocol):
     history_since: date
 
     @property
-    def names(self) -> Collection[str]:
+    def covariate_names(self) -> Collection[str]:
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
@@ -118,7 +118,7 @@ class PriceFault(NamedTuple):
     problem: str
 
 
-def days(first: date, last: date) -> Iterator[date]:
+def days_between(first: date, last: date) -> Iterator[date]:
     """Yield every day from `first` to `last`, both included."""
     for offset in range((last - first).days + 1):
         yield first + timedelta(days=offset)
@@ -144,7 +144,7 @@ def day_sheets(
     """
     ordered = sorted(set(quotes))
     sheets = []
-    for day in days(first, last):
+    for day in days_between(first, last):
         low = bisect_left(ordered, (day_start(day),))
         high = bisect_left(ordered, (day_end(day),))
         if low < high:
@@ -182,6 +182,6 @@ def sheets_with_faults(
 
 def _doubtful_days(fault: PriceFault, first: date, last: date) -> Iterable[date]:
     if fault.ts is None:
-        return days(first, last)
+        return days_between(first, last)
     day = delivery_day(fault.ts)
     return [day] if first <= day <= last else []

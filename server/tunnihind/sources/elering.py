@@ -45,7 +45,7 @@ class _RowTime(Struct):
     timestamp: _UnixSeconds
 
 
-class ZoneRows(NamedTuple):
+class ZoneQuotes(NamedTuple):
     """The quotes in one zone's rows, and the problems of the unreadable rows."""
 
     quotes: list[Quote]
@@ -95,14 +95,14 @@ class EleringPrices:
         for start, end in day_ranges(first, last, _MAX_DAYS):
             # The answer includes a period that starts exactly at `end`, so `end` is one second before the next day.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
-            zones = await self._upstream.get(self._url, params, lambda answer: parse_zone_rows(answer.body))
+            zones = await self._upstream.get(self._url, params, lambda answer: parse_zone_quotes(answer.body))
             for zone, rows in zones.items():
                 readable = day_sheets(self.name, zone, rows.quotes, start, end)
                 sheets += sheets_with_faults(readable, rows.faults, self.name, zone, start, end)
         return sheets
 
 
-def parse_zone_rows(body: bytes) -> dict[Zone, ZoneRows]:
+def parse_zone_quotes(body: bytes) -> dict[Zone, ZoneQuotes]:
     """Return the quotes and faults of each zone in the answer.
 
     Raises BadAnswer if the whole answer is unreadable, reports a failure or has no data.
@@ -114,29 +114,29 @@ def parse_zone_rows(body: bytes) -> dict[Zone, ZoneRows]:
     if not answer.success or answer.data is None:
         raise BadAnswer(EleringPrices.name, "it reports a failure, and gives no prices")
     given = {zone: answer.data.of(zone) for zone in ZONES}
-    return {zone: _zone_rows(rows) for zone, rows in given.items() if memoryview(rows).nbytes}
+    return {zone: _zone_quotes(rows) for zone, rows in given.items() if memoryview(rows).nbytes}
 
 
-def _zone_rows(raw: Raw) -> ZoneRows:
+def _zone_quotes(raw: Raw) -> ZoneQuotes:
     try:
-        return ZoneRows([Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(raw)], [])
+        return ZoneQuotes([Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(raw)], [])
     except DecodeError, UnicodeDecodeError, RecursionError:
         return _readable_rows(raw)
 
 
-def _readable_rows(raw: Raw) -> ZoneRows:
+def _readable_rows(raw: Raw) -> ZoneQuotes:
     """Read a zone's rows one by one, and note the unreadable rows.
 
     If an unreadable row has no readable time, read no further rows, because its fault affects all days.
     """
     if memoryview(raw).nbytes > _MAX_ROWS_BYTES:
         problem = f"its rows can't be read, and more than {_MAX_ROWS_BYTES} bytes of rows are not read one by one"
-        return ZoneRows([], [PriceFault(None, problem)])
+        return ZoneQuotes([], [PriceFault(None, problem)])
     try:
         rows = _RAW_ROWS_DECODER.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return ZoneRows([], [PriceFault(None, f"its rows can't be read: {error}")])
-    found = ZoneRows([], [])
+        return ZoneQuotes([], [PriceFault(None, f"its rows can't be read: {error}")])
+    found = ZoneQuotes([], [])
     for number, row in enumerate(rows):
         try:
             read = _ROW_DECODER.decode(row)

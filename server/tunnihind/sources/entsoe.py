@@ -16,7 +16,7 @@ from aiohttp import ClientSession
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, SourceUnreachable
 from tunnihind.market import Zone, day_end, day_start
-from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, days, sheets_with_faults
+from tunnihind.sources.base import DaySheet, PriceFault, Quote, day_ranges, day_sheets, days_between, sheets_with_faults
 from tunnihind.sources.entsoe_xml import SOURCE, Acknowledgement, TimeSeries, parse_document
 from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
 
@@ -36,7 +36,9 @@ _MAX_DAYS: Final = 90
 day's prices."""
 
 # After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
-_POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
+_POLICY: Final = RequestPolicy(
+    timeout_s=60.0, give_up_after_s=90.0, wait_without_retry_after_s=600.0, max_bytes=8 * 1024 * 1024
+)
 
 _SEQUENCE_ATTRIBUTE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
@@ -62,7 +64,7 @@ class EntsoePlatform:
             "periodEnd": _utc_minute(day_end(last)),
             "securityToken": self._token,
         }
-        status, document = await self._upstream.get(self._url, params, self._parse_answer, accept=(200, 400))
+        status, document = await self._upstream.get(self._url, params, self._parse_answer, accepted_statuses=(200, 400))
         if not isinstance(document, Acknowledgement):
             return list(document)
         if document.has_no_data:
@@ -145,7 +147,7 @@ def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: da
         for step_s, found in quotes.items()
     }
     chosen = []
-    for day in days(first, last):
+    for day in days_between(first, last):
         steps = [step_s for step_s, sheets in by_step.items() if day in sheets]
         if steps:
             best = max(steps, key=lambda step_s: (_covered_s(by_step[step_s][day]), -step_s))

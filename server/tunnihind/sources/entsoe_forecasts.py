@@ -21,7 +21,7 @@ import numpy as np
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DELIVERY_TZ, HOUR_S, day_end, day_start, delivery_day, floor_hour, gate_closure
-from tunnihind.sources.base import BackFillPace, Cadence, day_ranges, days
+from tunnihind.sources.base import BackFillPace, Cadence, day_ranges, days_between
 from tunnihind.sources.entsoe import AREA_CODES, EntsoePlatform
 from tunnihind.sources.entsoe_xml import SOURCE, Period, TimeSeries
 
@@ -48,7 +48,9 @@ class EntsoeForecasts:
     def __init__(self, platform: EntsoePlatform, zones: Sequence[str]) -> None:
         self._platform = platform
         self._zones = zones
-        self.names = frozenset(_series_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
+        self.covariate_names = frozenset(
+            _series_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar")
+        )
 
     def has_news(self, _now: int, /) -> bool:
         """Return True, because the platform updates its forecasts without notice."""
@@ -66,7 +68,7 @@ class EntsoeForecasts:
         issued_series: dict[str, list[IssuedSeries]] = defaultdict(list)
         for start, end in day_ranges(first, last, _MAX_DAYS):
             for name, means in (await self._fetch_hourly_means(start, end)).items():
-                for day in days(start, end):
+                for day in days_between(start, end):
                     issued = _issued_series(means, publication_deadline(name, day), day_start(day), day_end(day))
                     if not np.isnan(issued.values).all():
                         issued_series[name].append(issued)

@@ -29,7 +29,7 @@ from tunnihind.clock import Clock, SystemClock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused, WeatherRunMissing
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
-from tunnihind.sources.base import BackFillPace, Cadence, days
+from tunnihind.sources.base import BackFillPace, Cadence, days_between
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
@@ -40,7 +40,7 @@ RUNS_SINCE: Final = date(2024, 3, 14)
 """The first day whose runs the service keeps, according to its documentation."""
 
 RUN_EVERY_S: Final = 6 * HOUR_S
-REQUESTED_AFTER_S: Final = 6 * HOUR_S
+RUN_AVAILABLE_AFTER_S: Final = 6 * HOUR_S
 """A run is not requested until this many seconds after its initialisation.
 
 According to the service's documentation, runs of global models appear 4 to 6 hours after their initialisation.
@@ -119,7 +119,7 @@ class OpenMeteo:
         self._forecast_api_used_at: int | None = None
         self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
         """The service counts a request for one run as this many calls."""
-        self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
+        self.covariate_names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
         """Return whether the service should have a newer run than the last run that `newest_forecasts` returned."""
@@ -154,9 +154,9 @@ class OpenMeteo:
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
-        for day in days(max(first, self.history_since), last):
+        for day in days_between(max(first, self.history_since), last):
             run_ts = utc_midnight(day)
-            if run_ts + REQUESTED_AFTER_S > now:
+            if run_ts + RUN_AVAILABLE_AFTER_S > now:
                 break
             try:
                 found = await self._request_run(run_ts)
@@ -166,7 +166,7 @@ class OpenMeteo:
             await self._clock.sleep(self.calls_a_run * 60.0 / _CALLS_PER_MINUTE)
             if now < run_ts + _COMPLETE_AFTER_S and not _is_complete_run(found, run_ts):
                 continue
-            for name, issued in _with_issue(found, run_ts + REQUESTED_AFTER_S).items():
+            for name, issued in _with_issue(found, run_ts + RUN_AVAILABLE_AFTER_S).items():
                 series.setdefault(name, []).append(issued)
         return series
 
@@ -266,7 +266,7 @@ class OpenMeteo:
 
 def newest_expected_run(now: float) -> int:
     """Return the initialisation time of the newest run that is at least 6 hours old at `now`, in unix seconds."""
-    return int(now - REQUESTED_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
+    return int(now - RUN_AVAILABLE_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
 def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:

@@ -18,8 +18,8 @@ from tunnihind.market import (
     publication_time,
     utc_midnight,
 )
-from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, days
-from tunnihind.sources.open_meteo import FORECAST_DAYS, REQUESTED_AFTER_S
+from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, days_between
+from tunnihind.sources.open_meteo import FORECAST_DAYS, RUN_AVAILABLE_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherVariable, covariate_name
 
@@ -30,7 +30,7 @@ class SimulatedSource:
     """Publishes simulated prices at the official publication time, and a new weather forecast at every instant."""
 
     name = "simulated"
-    names = frozenset(covariate_name(variable, point) for variable, point in _COVARIATES)
+    covariate_names = frozenset(covariate_name(variable, point) for variable, point in _COVARIATES)
     cadence = Cadence(every_s=3 * HOUR_S)
     back_fill = BackFillPace(by="month")
     history_since = date(2024, 1, 1)
@@ -42,7 +42,7 @@ class SimulatedSource:
     async def fetch_sheets(self, first: date, last: date) -> list[DaySheet]:
         """Return a complete sheet for each zone and each published delivery day from `first` to `last`."""
         now = self._clock.now()
-        published = [day for day in days(first, last) if publication_time(day) <= now]
+        published = [day for day in days_between(first, last) if publication_time(day) <= now]
         sheets = []
         for step_s in (HOUR_S, QUARTER_S):
             sheets += self._sheets([day for day in published if market_time_unit(day) == step_s], step_s)
@@ -58,7 +58,7 @@ class SimulatedSource:
 
     async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the past forecasts that were issued at 06 UTC on the days from `first` to `last`."""
-        mornings = range(utc_midnight(first) + REQUESTED_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
+        mornings = range(utc_midnight(first) + RUN_AVAILABLE_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._forecasts_issued_at([ts for ts in mornings if ts <= now])
 
@@ -99,13 +99,13 @@ class SimulatedSource:
         return sheets
 
 
-def _error_weights(lead_s: Floats) -> Floats:
+def _error_weights(since_issue_s: Floats) -> Floats:
     """Return the weight of each of `SimulatedMarket.daily_errors` in a forecast's error, shape (days, instants).
 
-    `lead_s` contains the seconds from the issue of the forecast to each instant. For example, two and a half days after
-    the issue, the weights are 1, 1, 0.5, 0, 0 and so on.
+    `since_issue_s` contains the seconds from the issue of the forecast to each instant. For example, two and a half
+    days after the issue, the weights are 1, 1, 0.5, 0, 0 and so on.
     """
-    weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
+    weights: Floats = np.clip(since_issue_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 

@@ -93,7 +93,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fleet:
+class _PowerSystem:
     """A zone's load and power plants.
 
     `load_mw` is the mean load of a weekday without heating. `heating_mw` is the extra load for each degree below 15
@@ -111,11 +111,11 @@ class _Fleet:
     baltic_share: float
 
 
-_FLEETS: Final[dict[Zone, _Fleet]] = {
-    "ee": _Fleet(850.0, 14.0, 0.0, 1000.0, 900.0, "tallinn", 0.7),
-    "lv": _Fleet(760.0, 11.0, 120.0, 300.0, 500.0, "riga", 0.9),
-    "lt": _Fleet(1350.0, 16.0, 0.0, 2000.0, 1900.0, "kaunas", 0.95),
-    "fi": _Fleet(8300.0, 130.0, 3000.0, 8000.0, 1400.0, "helsinki", 0.1),
+_POWER_SYSTEMS: Final[dict[Zone, _PowerSystem]] = {
+    "ee": _PowerSystem(850.0, 14.0, 0.0, 1000.0, 900.0, "tallinn", 0.7),
+    "lv": _PowerSystem(760.0, 11.0, 120.0, 300.0, 500.0, "riga", 0.9),
+    "lt": _PowerSystem(1350.0, 16.0, 0.0, 2000.0, 1900.0, "kaunas", 0.95),
+    "fi": _PowerSystem(8300.0, 130.0, 3000.0, 8000.0, 1400.0, "helsinki", 0.1),
 }
 
 
@@ -171,19 +171,19 @@ class SimulatedMarket:
         common = 4.0 * self._noise.white("hour", hour) + 1.5 * self._noise.white("quarter", quarter)
         prices: dict[Zone, Floats] = {}
         for zone in ZONES:
-            share = _FLEETS[zone].baltic_share
+            share = _POWER_SYSTEMS[zone].baltic_share
             supply = np.interp(share * baltic + (1 - share) * finnish, _CURVE_RESIDUALS, _CURVE_PRICES)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
             rounded = np.round(level * supply + common + own, 2)
             prices[zone] = np.clip(rounded, HARMONISED_LIMITS.floor, HARMONISED_LIMITS.cap) + 0.0
         return prices
 
-    def daily_errors(self, stream: str, ts: Floats, days: int) -> Floats:
+    def daily_errors(self, covariate: str, ts: Floats, days: int) -> Floats:
         """Return the random errors that the days after the issue add to a forecast for `ts`, shape (days, n).
 
-        The errors of different days are independent, with mean 0 and variance 1. `stream` is the covariate's name.
+        The errors of different days are independent, with mean 0 and variance 1. `covariate` is a covariate's name.
         """
-        return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
+        return np.stack([self._noise.smooth(f"error/{covariate}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _correlated_noise(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
         """Return random values with a variance of about 1, similar at all points, and more similar within a zone."""
@@ -194,15 +194,15 @@ class SimulatedMarket:
         )
 
     def _residual_mw(self, zone: Zone, ts: Floats) -> Floats:
-        fleet = _FLEETS[zone]
+        system = _POWER_SYSTEMS[zone]
         points = [point for point in POINTS if point.zone == zone]
-        city = next(point for point in points if point.place == fleet.city)
-        farms = [point for point in points if point.drives == "wind"]
+        city = next(point for point in points if point.place == system.city)
+        farms = [point for point in points if point.kind == "wind"]
         wind = np.mean([_power_curve(self.wind_speed(point, ts)) for point in farms], axis=0)
         cold = np.maximum(15.0 - self.temperature(city, ts), 0.0)
-        load = fleet.load_mw * relative_load(ts) + fleet.heating_mw * cold
+        load = system.load_mw * relative_load(ts) + system.heating_mw * cold
         sun = 0.85e-3 * self.radiation(city, ts)
-        return np.asarray(load - fleet.firm_mw - fleet.wind_mw * wind - fleet.solar_mw * sun)
+        return np.asarray(load - system.firm_mw - system.wind_mw * wind - system.solar_mw * sun)
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
@@ -241,4 +241,4 @@ def _power_curve(wind_speed: Floats) -> Floats:
 
 def _relative_residual(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
     total: Floats = np.sum([residual[zone] for zone in zones], axis=0)
-    return total / sum(_FLEETS[zone].load_mw for zone in zones)
+    return total / sum(_POWER_SYSTEMS[zone].load_mw for zone in zones)

@@ -80,7 +80,7 @@ class RequestPolicy:
     One attempt takes at most `timeout_s` seconds. If `give_up_after_s` seconds have passed since the first attempt
     began, a failed attempt is not repeated. If an answer with status 429 or 5xx asks for a pause (Retry-After) of more
     than `longest_wait_s` seconds, `Upstream.get` raises RateLimited instead of waiting. An answer with status 429
-    and without a valid Retry-After counts as asking for a pause of `default_wait_s` seconds.
+    and without a valid Retry-After counts as asking for a pause of `wait_without_retry_after_s` seconds.
     """
 
     timeout_s: float = 30.0
@@ -88,7 +88,7 @@ class RequestPolicy:
     attempts: int = 4
     give_up_after_s: float = 60.0
     longest_wait_s: float = 10.0
-    default_wait_s: float = 60.0
+    wait_without_retry_after_s: float = 60.0
     max_bytes: int = 8 * 1024 * 1024
 
 
@@ -134,17 +134,16 @@ class Upstream:
         params: Mapping[str, str],
         parse: Callable[[Answer], Content],
         *,
-        accept: Collection[int] = (200,),
+        accepted_statuses: Collection[int] = (200,),
     ) -> Content:
         """Send a request, and return the result of `parse` for the answer.
 
-        The status of the answer must be one of `accept`. Within the limits of the policy, the request is retried if the
-        source can't be reached, answers 408, answers 5xx without a valid Retry-After, or asks for a short pause with
-        429 or 5xx. Other failures are not retried. Raises SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and
-        each SourceError that `parse` raises.
+        Within the limits of the policy, the request is retried if the source can't be reached, answers 408, answers 5xx
+        without a valid Retry-After, or asks for a short pause with 429 or 5xx. Other failures are not retried. Raises
+        SourceUnreachable, SourceRefused, RateLimited, BadAnswer, and each SourceError that `parse` raises.
         """
         try:
-            return parse(await self._get_with_retries(url, params, accept))
+            return parse(await self._get_with_retries(url, params, accepted_statuses))
         except SourceError as error:
             failure = error
         raise failure.redact_with(self.redacted_text)
@@ -153,7 +152,9 @@ class Upstream:
         """Return the beginning of a source's text on one line, with the operator's secret hidden."""
         return one_line(text, self._secret)
 
-    async def _get_with_retries(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
+    async def _get_with_retries(
+        self, url: str, params: Mapping[str, str], accepted_statuses: Collection[int]
+    ) -> Answer:
         policy = self._policy
         attempts = stamina.retry_context(
             on=self._pause_before_retry,
@@ -165,7 +166,7 @@ class Upstream:
         )
         async for attempt in attempts:
             with attempt:
-                return await self._get_once(url, params, accept)
+                return await self._get_once(url, params, accepted_statuses)
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
@@ -178,11 +179,11 @@ class Upstream:
             case _:
                 return isinstance(error, SourceUnreachable)
 
-    async def _get_once(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
+    async def _get_once(self, url: str, params: Mapping[str, str], accepted_statuses: Collection[int]) -> Answer:
         # The SourceErrors have no cause, because aiohttp's exceptions can contain the URL with the secret.
         try:
             async with asyncio.timeout(self._policy.timeout_s):
-                return await self._follow_redirects(URL(url).update_query(params), accept)
+                return await self._follow_redirects(URL(url).update_query(params), accepted_statuses)
         except TimeoutError:
             raise SourceUnreachable(self.source, f"no answer within {self._policy.timeout_s:g} s") from None
         except (ClientConnectionError, ClientPayloadError) as error:
@@ -190,7 +191,7 @@ class Upstream:
         except ClientError as error:
             raise BadAnswer(self.source, f"its answer is not valid HTTP ({type(error).__name__})") from None
 
-    async def _follow_redirects(self, configured: URL, accept: Collection[int]) -> Answer:
+    async def _follow_redirects(self, configured: URL, accepted_statuses: Collection[int]) -> Answer:
         """Send the request, and follow redirects to the same host."""
         url = configured
         timeout = ClientTimeout(total=None, connect=self._policy.connect_timeout_s)
@@ -198,7 +199,7 @@ class Upstream:
             async with self._session.get(url, timeout=timeout, allow_redirects=False) as response:
                 location = response.headers.get("Location")
                 if response.status not in _REDIRECTS or location is None:
-                    return await self._read_answer(response, accept)
+                    return await self._read_answer(response, accepted_statuses)
                 url = self.redirect_target(configured, url, location)
         raise BadAnswer(self.source, f"it redirects more than {_MAX_REDIRECTS} times")
 
@@ -220,15 +221,15 @@ class Upstream:
             raise BadAnswer(self.source, f"it redirects to {target}; {advice}")
         return url
 
-    async def _read_answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
-        is_accepted = response.status in accept
-        most = self._policy.max_bytes if is_accepted else _REFUSAL_BYTES
-        body = await _read_body(response, most)
+    async def _read_answer(self, response: ClientResponse, accepted_statuses: Collection[int]) -> Answer:
+        is_accepted = response.status in accepted_statuses
+        max_bytes = self._policy.max_bytes if is_accepted else _REFUSAL_BYTES
+        body = await _read_body(response, max_bytes)
         self._record_answer(response, body)
         if not is_accepted:
             raise self._refusal_error(response, body)
-        if len(body) > most:
-            raise BadAnswer(self.source, f"the answer is larger than {most} bytes")
+        if len(body) > max_bytes:
+            raise BadAnswer(self.source, f"the answer is larger than {max_bytes} bytes")
         _LOG.debug("%s answered %d with %d bytes", self.source, response.status, len(body))
         return Answer(response.status, body)
 
@@ -247,7 +248,7 @@ class Upstream:
         problem = f"HTTP {status}" + (f": {words}" if words else "")
         wait_s = self._retry_after_s(response.headers.get("Retry-After"))
         if wait_s is None and status == HTTPStatus.TOO_MANY_REQUESTS:
-            wait_s = self._policy.default_wait_s
+            wait_s = self._policy.wait_without_retry_after_s
         overloaded = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if overloaded and wait_s is not None:
             return RateLimited(self.source, problem, status=status, retry_after_s=wait_s)
@@ -273,11 +274,11 @@ class Upstream:
         return min(max(wait_s, 0.0), _LONGEST_WAIT_S)
 
 
-async def _read_body(response: ClientResponse, most: int) -> bytes:
-    """Read a body until it ends or exceeds `most` bytes."""
+async def _read_body(response: ClientResponse, max_bytes: int) -> bytes:
+    """Read a body until it ends or exceeds `max_bytes` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk
-        if len(body) > most:
+        if len(body) > max_bytes:
             break
     return bytes(body)

@@ -32,7 +32,7 @@ def parse_address(address: str, setting: str = "database-url") -> URL:
     try:
         url = make_url(address)
         url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
-        _require_whole(url)
+        _require_whole_password(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
         create_engine(url)  # checks the address, but does not connect to the database
@@ -56,7 +56,7 @@ def parse_address(address: str, setting: str = "database-url") -> URL:
     return url
 
 
-def _require_whole(url: URL) -> None:
+def _require_whole_password(url: URL) -> None:
     """Raise ValueError if a part of the password was parsed as the host or the database's name."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")

@@ -23,7 +23,7 @@ from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
-_ALIVE_S: Final = 60
+_HOLDER_ALIVE_S: Final = 60
 """If the lease was renewed less than this many seconds ago, its holder counts as running the pipeline."""
 
 type ShowProgress = Callable[[str, int, int], None]
@@ -86,13 +86,13 @@ class Digest:
     """
 
     count: int = 0
-    total: int = 0
+    checksum: int = 0
 
     def digest_and_yield(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Add each row to the digest, and yield the row unchanged."""
         for row in rows:
             self.count += 1
-            self.total += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
+            self.checksum += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
             yield row
 
 
@@ -135,10 +135,10 @@ def _count_rows(table: Table, connection: Connection) -> int:
 
 def _require_stopped(source: Store) -> None:
     """Raise StoreError if a server runs the pipeline on the source database."""
-    holder = source.lease().holder()
+    holder = source.unguarded_lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
-    if holder is not None and abs(now - holder.beat_ts) < _ALIVE_S:
+    if holder is not None and abs(now - holder.beat_ts) < _HOLDER_ALIVE_S:
         raise StoreError(f"process {holder.pid} on {holder.host} runs the pipeline on {source.database}: stop it first")
 
 

@@ -14,28 +14,28 @@ from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.packing import pack_series, unpack_series
+from tunnihind.store.packing import pack_covariate_values, unpack_covariate_values
 from tunnihind.store.rows import (
     DAMAGE_ERRORS,
     EARLIEST,
     LATEST,
-    Cells,
+    DamagedRow,
     Instant,
     PeriodStart,
-    Plain,
     StoredRow,
     TableRows,
+    TextWithoutNul,
 )
 from tunnihind.store.schema import covariates as table
 from tunnihind.store.scores import delete_past_forecasts_since
 from tunnihind.store.state import StateBook
 
-type Superseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
+type FindSuperseded = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
 """Returns True for each covariate forecast that price forecasts no longer use. The arguments are arrays with an item
 for each covariate forecast: a number for its covariate, its instant of issue, and whether it comes from a weather run.
 """
 
-type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
+type FindSuperfluous = Callable[[Mapping[int, int | None]], set[int]]
 """Returns the issue instants of those forecasts of a covariate that need not be kept. The argument maps each forecast's
 issue instant to its `IssuedSeries.run_ts`."""
 
@@ -64,8 +64,8 @@ class CovariateBook:
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
-    def add_archived(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archived forecasts as `add` does, except forecasts that `thin` would delete.
+    def add_archived(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: FindSuperfluous) -> int:
+        """Store a source's archived forecasts as `add` does, except forecasts that `delete_superfluous` would delete.
 
         Raises StoreError.
         """
@@ -75,7 +75,7 @@ class CovariateBook:
             }
             return self._add(connection, lasting)
 
-    def thin(self, superfluous: Superfluous) -> int:
+    def delete_superfluous(self, superfluous: FindSuperfluous) -> int:
         """For each covariate, delete the forecasts issued at the instants that `superfluous` returns.
 
         Return the number of deleted forecasts. Raises StoreError.
@@ -102,7 +102,9 @@ class CovariateBook:
             self._state.record_covariate_change(connection)
         return added
 
-    def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> CovariateArchive:
+    def read_archive(
+        self, since_ts: int | None = None, *, superseded: FindSuperseded | None = None
+    ) -> CovariateArchive:
         """Return the forecasts issued from `since_ts` on, or all forecasts if `since_ts` is None. Raises StoreError.
 
         `superseded` returns True for the forecasts to leave out. If one of the other forecasts is damaged, all sound
@@ -110,17 +112,17 @@ class CovariateBook:
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
-            sound = None if superseded is None else self._sound_forecasts(connection, where, superseded)
-            return _archive(self.rows.read(connection, *where) if sound is None else sound)
+            sound = None if superseded is None else self._unsuperseded_forecasts(connection, where, superseded)
+            return _archive_by_covariate(self.rows.read(connection, *where) if sound is None else sound)
 
     def issued_between(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return the forecasts issued in [since, as_of] for the covariates in `names`. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
-            return _archive(self.rows.read(connection, *where))
+            return _archive_by_covariate(self.rows.read(connection, *where))
 
-    def _sound_forecasts(
-        self, connection: Connection, where: Sequence[ColumnElement[bool]], superseded: Superseded
+    def _unsuperseded_forecasts(
+        self, connection: Connection, where: Sequence[ColumnElement[bool]], superseded: FindSuperseded
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the covariate forecasts for which `superseded` returns False, each with its covariate's name.
 
@@ -135,13 +137,13 @@ class CovariateBook:
             series = np.array([number[row[0]] for row in keys], np.int64)
             issued = np.fromiter((row[1] for row in keys), np.int64, len(keys))
             is_superseded = superseded(series, issued, np.array([row[2] is not None for row in keys], np.bool_))
-            but_for = {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
-            return [*self.rows.read_if_sound(connection, *where, but_for=but_for)]
+            excluded_keys = {tuple(row[:2]) for row, one in zip(keys, is_superseded.tolist(), strict=True) if one}
+            return [*self.rows.read_or_raise(connection, *where, excluded_keys=excluded_keys)]
         except DAMAGE_ERRORS:
             return None
 
     def change_counts(self) -> tuple[int, int]:
-        """Return a number that increases with every change except `thin`, and the number of stored rows.
+        """Return a number that increases with every change except `delete_superfluous`, and the number of stored rows.
 
         If two calls return the same numbers, no covariate has changed between the calls. Raises StoreError.
         """
@@ -158,7 +160,7 @@ class CovariateBook:
             found = connection.execute(query.group_by(table.c.name)).all()
         return {name: issued_ts for name, issued_ts in found if isinstance(name, str)}
 
-    def remove_damaged(self) -> list[Cells]:
+    def remove_damaged(self) -> list[DamagedRow]:
         """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
             if not self.rows.find_damaged(connection):
@@ -171,7 +173,7 @@ class CovariateBook:
 
 
 class _CovariateRow(StoredRow):
-    name: Plain
+    name: TextWithoutNul
     issued_ts: Instant
     start_ts: PeriodStart
     run_ts: Instant | None
@@ -180,9 +182,9 @@ class _CovariateRow(StoredRow):
 
 
 def _without_superfluous(
-    connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
+    connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: FindSuperfluous
 ) -> list[IssuedSeries]:
-    """Return `issues` without the forecasts that `CovariateBook.thin` would delete."""
+    """Return `issues` without the forecasts that `CovariateBook.delete_superfluous` would delete."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -194,7 +196,7 @@ def _without_superfluous(
 
 def _named_forecasts(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
-    values = unpack_series([row.series for row in rows], [row.scale for row in rows])
+    values = unpack_covariate_values([row.series for row in rows], [row.scale for row in rows])
     # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST`.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are too high")
@@ -204,7 +206,7 @@ def _named_forecasts(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSer
     ]
 
 
-def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
+def _archive_by_covariate(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group forecasts by the name of the covariate, and sort each group by instant of issue.
 
     The database does not sort the rows, because it would copy the packed values of all rows to do so.
@@ -263,7 +265,7 @@ def _stored_forecasts(
 def _upsert_forecasts(connection: Connection, name: str, changed: Iterable[IssuedSeries]) -> None:
     rows = []
     for series in changed:
-        packed, scale = pack_series(series.values)
+        packed, scale = pack_covariate_values(series.values)
         issue = {"name": name, "issued_ts": series.issued_ts, "run_ts": series.run_ts}
         rows.append({**issue, "start_ts": series.start_ts, "series": packed, "scale": scale})
     upsert(connection, table, rows)

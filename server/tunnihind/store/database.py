@@ -38,12 +38,12 @@ class Database:
         self.url = parse_address(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
-        self.system = _system(self.url, read_only=read_only)
+        self.system = _database_system(self.url, read_only=read_only)
         """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
-        self._use = threading.Condition()
+        self._users_condition = threading.Condition()
         self._users = 0
         self._is_closed = False
 
@@ -143,24 +143,24 @@ class Database:
 
         Without this wait, the thread of a cancelled task could still write files into a folder that is being deleted.
         """
-        with self._use:
+        with self._users_condition:
             self._is_closed = True
-            self._use.wait_for(lambda: not self._users)
+            self._users_condition.wait_for(lambda: not self._users)
         self.system.close()
 
     @contextmanager
     def _delaying_close(self) -> Iterator[None]:
         """Make `close` wait until this context ends. Raises StoreError if the database is already closed."""
-        with self._use:
+        with self._users_condition:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
             self._users += 1
         try:
             yield
         finally:
-            with self._use:
+            with self._users_condition:
                 self._users -= 1
-                self._use.notify_all()
+                self._users_condition.notify_all()
 
     @contextmanager
     def _counting_transaction(self, verb: Verb) -> Iterator[None]:
@@ -184,7 +184,7 @@ class Database:
             self._count(verb, perf_counter() - started, failed=failed)
 
 
-def _system(url: URL, *, read_only: bool) -> DatabaseSystem:
+def _database_system(url: URL, *, read_only: bool) -> DatabaseSystem:
     if url.get_backend_name() == "sqlite":
         return Sqlite(url, read_only=read_only)
     from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  not needed without a database server

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Number, Plain, StoredRow, TableRows, row_by_row
+from tunnihind.store.rows import Instant, NonNegativeInt32, StoredRow, TableRows, TextWithoutNul, row_by_row
 from tunnihind.store.schema import source_health as table
 
 
@@ -34,12 +34,12 @@ class SourceHealth:
 
 
 class _HealthRow(StoredRow):
-    source: Plain
+    source: TextWithoutNul
     tried_ts: Instant
     ok_ts: Instant | None
-    failures: Number
-    error: Plain
-    fault: Plain | None
+    failures: NonNegativeInt32
+    error: TextWithoutNul
+    fault: TextWithoutNul | None
     status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None
 
 
@@ -53,14 +53,14 @@ class HealthBook:
     def record_success(self, source: str, at: int) -> bool:
         """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self.rows.first(connection, table.c.source == source)
+            earlier = self.rows.first_sound(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def record_failure(self, source: str, at: int, error: SourceError) -> None:
         """Record that a request to a source failed with `error`. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self.rows.first(connection, table.c.source == source)
+            earlier = self.rows.first_sound(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
             ok_ts = earlier.ok_ts if earlier else None
             health = SourceHealth(source, at, ok_ts, failures, str(error), error.fault, error.status)
@@ -71,7 +71,7 @@ class HealthBook:
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
-    def all(self) -> dict[str, SourceHealth]:
+    def by_source(self) -> dict[str, SourceHealth]:
         """Map each source's name to its health. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, select, text, update
 
 from tunnihind.errors import LeaseLost, StoreError
 from tunnihind.store.database import Database
-from tunnihind.store.rows import Instant, Plain, StoredRow, TableRows
+from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
@@ -63,9 +63,9 @@ class Holder:
 class _LeaseRow(StoredRow):
     """A row of the table `leases`. `pid` is at least 1, because `os.kill` takes lower ids as groups of processes."""
 
-    name: Plain
-    token: Plain
-    host: Plain
+    name: TextWithoutNul
+    token: TextWithoutNul
+    host: TextWithoutNul
     pid: Annotated[int, msgspec.Meta(ge=1, le=_HIGHEST_PID)]
     beat_ts: Instant
 
@@ -80,12 +80,12 @@ class Lease:
         self._token = uuid.uuid4().hex
         self._host = socket.gethostname()
         self._rows = TableRows(table, _LeaseRow, list, database.damage)
-        self._is_ours = table.c.name == _NAME, table.c.token == self._token
+        self._own_row = table.c.name == _NAME, table.c.token == self._token
         self._watched: _LeaseRow | None = None
         self._watched_since = 0.0
-        self._beaten_at: float | None = None
+        self._renewed_at: float | None = None
         self._is_given_up = False
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def is_certainly_held(self) -> bool:
@@ -95,16 +95,16 @@ class Lease:
         database is on a server, the lease is certain only for `EXPIRES_AFTER_S` seconds after each renewal, because
         another process may reach the server when this process can't.
         """
-        if self._beaten_at is None:
+        if self._renewed_at is None:
             return False
-        return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
+        return self._database.system.path is not None or self._steady() - self._renewed_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
         """Try to take or renew the lease, and return whether this process holds it. Raises StoreError.
 
         If `release` has been called, return False.
         """
-        with self._turn:
+        with self._lock:
             return not self._is_given_up and self._claim()
 
     def require_held(self, connection: Connection) -> None:
@@ -113,16 +113,16 @@ class Lease:
         Call this method at the end of a transaction. After the call, no process can take over the lease until the
         transaction has ended.
         """
-        holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
+        holds = select(table.c.name).where(*self._own_row).with_for_update(read=True)
         if connection.execute(holds).first() is None:
             raise LeaseLost("another server runs the pipeline, so this server's last write is not kept")
 
     def release(self) -> None:
         """Give up the lease. After this call, `claim` always returns False. Raises StoreError."""
-        with self._turn:
-            self._is_given_up, self._beaten_at = True, None
+        with self._lock:
+            self._is_given_up, self._renewed_at = True, None
             with self._database.writing_lease_row() as connection:
-                connection.execute(delete(table).where(*self._is_ours))
+                connection.execute(delete(table).where(*self._own_row))
 
     def holder(self) -> Holder | None:
         """Return the recorded holder, even if it is dead. If no holder is recorded, return None. Raises StoreError."""
@@ -140,14 +140,14 @@ class Lease:
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
-            self._beaten_at = None
+            self._renewed_at = None
             return False
         taken = self._take(held)
-        self._beaten_at = started if taken else None
+        self._renewed_at = started if taken else None
         return taken
 
     def _read_row(self, connection: Connection) -> _LeaseRow | None:
-        return self._rows.first(connection, table.c.name == _NAME)
+        return self._rows.first_sound(connection, table.c.name == _NAME)
 
     def _take(self, held: _LeaseRow | None) -> bool:
         """Try to record this process as the lease's holder, and return whether it was recorded.

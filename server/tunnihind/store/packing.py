@@ -17,18 +17,18 @@ _SINGLE: Final = np.dtype("<f4")
 _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
 
-_LEVEL: Final = 9
+_COMPRESSION_LEVEL: Final = 9
 """zlib's best compression. It is worth the time, because many rows are kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
 """One of these factors turns the values of most covariates into whole numbers, because most values have at most two
 decimals or are means of four whole numbers."""
 _UNSCALED: Final = 0
-_UNKNOWN: Final = -32_768
+_UNKNOWN_SHORT: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
 
 _HUNDREDTHS: Final = 100
-_NO_NUMBER: Final = -(2**31)
+_UNKNOWN_WHOLE: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
 """The highest price in EUR/MWh that can be stored, far above any market's cap. The lowest is `-HIGHEST_PRICE`."""
 
@@ -41,7 +41,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
         raise ValueError("a number is too high to be packed")
-    whole = np.where(np.isnan(flat), _NO_NUMBER, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
+    whole = np.where(np.isnan(flat), _UNKNOWN_WHOLE, np.rint(flat * _HUNDREDTHS)).astype(_WHOLE)
     if not np.array_equal(_from_hundredths(whole), flat, equal_nan=True):
         raise ValueError("a number has more than two decimals")
     return _compress_numbers(_differences(whole))
@@ -56,7 +56,7 @@ def unpack_hundredths(packed: bytes, what: str) -> Floats:
 
 
 def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
-    return np.where(whole == _NO_NUMBER, np.nan, whole / _HUNDREDTHS)
+    return np.where(whole == _UNKNOWN_WHOLE, np.nan, whole / _HUNDREDTHS)
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
@@ -74,7 +74,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     return p10, p50, p90
 
 
-def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
+def pack_covariate_values(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and a scale. NaN is allowed.
 
     If a factor of `_SCALES` turns all values into 16-bit integers, these integers are stored, and the scale is the
@@ -86,11 +86,11 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
         if (np.abs(whole) <= _HIGHEST_SHORT).all() and np.array_equal(
             (whole / scale).astype(np.float32)[known], values[known]
         ):
-            return _compress_numbers(_differences(np.where(known, whole, _UNKNOWN).astype(_SHORT))), scale
+            return _compress_numbers(_differences(np.where(known, whole, _UNKNOWN_SHORT).astype(_SHORT))), scale
     return _compress_numbers(values.astype(_SINGLE)), _UNSCALED
 
 
-def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
+def unpack_covariate_values(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
     """Unpack the values of many covariate forecasts. Raises ValueError if the bytes of one forecast are damaged.
 
     Unpacking all forecasts at once is much faster than unpacking them one by one.
@@ -114,13 +114,13 @@ def _unpack_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.floa
     whole = _numbers_from_bytes(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
     # 16-bit integers are exact in single precision, so these quotients equal the values that were packed.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
-    values[whole == _UNKNOWN] = np.nan
+    values[whole == _UNKNOWN_SHORT] = np.nan
     return values
 
 
 def pack_text(text: str) -> bytes:
     """Compress a string."""
-    return zlib.compress(text.encode(), _LEVEL)
+    return zlib.compress(text.encode(), _COMPRESSION_LEVEL)
 
 
 def unpack_text(packed: bytes, what: str) -> str:
@@ -144,18 +144,18 @@ def _compress_numbers(numbers: NDArray[Any]) -> bytes:
 
     The most significant bytes have few different values, so bytes in this order compress well.
     """
-    return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
+    return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _COMPRESSION_LEVEL)
 
 
-def _numbers_from_bytes(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Undo the sorting of bytes in `_compress_numbers`, and return a row of numbers for each item of `split`.
+def _numbers_from_bytes(sorted_bytes: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Undo the sorting of bytes in `_compress_numbers`, and return a row of numbers for each item of `sorted_bytes`.
 
-    All items of `split` must have the same length. Raises ValueError if this length is not a multiple of
+    All items of `sorted_bytes` must have the same length. Raises ValueError if this length is not a multiple of
     `kind.itemsize`.
     """
-    if len(split[0]) % kind.itemsize:
-        raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")
-    by_byte = np.frombuffer(b"".join(split), np.uint8).reshape(len(split), kind.itemsize, -1)
+    if len(sorted_bytes[0]) % kind.itemsize:
+        raise ValueError(f"its {what} can't be unpacked: they have {len(sorted_bytes[0])} bytes")
+    by_byte = np.frombuffer(b"".join(sorted_bytes), np.uint8).reshape(len(sorted_bytes), kind.itemsize, -1)
     numbers: NDArray[Any] = by_byte.transpose(0, 2, 1).copy().view(kind)[..., 0]
     return numbers
 

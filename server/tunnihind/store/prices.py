@@ -21,7 +21,7 @@ from tunnihind.store.rows import (
     EARLIEST,
     FIRST_PERIOD_TS,
     PERIODS_END_TS,
-    Cells,
+    DamagedRow,
     Instant,
     PeriodStart,
     Step,
@@ -40,7 +40,7 @@ IMPORTED: Final = "import"
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
 """A price from one source alone never replaces a price that is recorded with one of these sources."""
 
-_SPAN_S: Final = 400 * DAY_S
+_TRANSACTION_SPAN_S: Final = 400 * DAY_S
 """One transaction adds the prices of at most this many seconds, so that memory use stays small."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
@@ -106,7 +106,7 @@ class PriceBook:
         """
         added = AddedCounts()
         ordered = sorted(prices, key=lambda price: price.ts)
-        for _, span in groupby(ordered, key=lambda price: price.ts // _SPAN_S):
+        for _, span in groupby(ordered, key=lambda price: price.ts // _TRANSACTION_SPAN_S):
             with self._database.writing() as connection:
                 part = self._add(connection, list(span), source, seen_ts)
                 if part.stored_count:
@@ -187,7 +187,7 @@ class PriceBook:
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
-    def remove_damaged(self) -> list[Cells]:
+    def remove_damaged(self) -> list[DamagedRow]:
         """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
             if not self.rows.find_damaged(connection):

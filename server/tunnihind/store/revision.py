@@ -20,7 +20,7 @@ _MIGRATION_NUMBER: Final = re.compile("[0-9]{4}")
 _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
-_MAX_NAMED: Final = 3
+_MAX_NAMED_TABLES: Final = 3
 """An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
 """Every version of Tunnihind creates these tables, and hardly any other program does. The table `alembic_version`
@@ -39,7 +39,7 @@ def current_migration(connection: Connection) -> str | None:
     if not tables & _OWN_TABLES:
         if strangers := sorted(tables - {_VERSION_TABLE}):
             raise SchemaError(
-                f"the database holds tables of another program ({', '.join(strangers[:_MAX_NAMED])}): "
+                f"the database holds tables of another program ({', '.join(strangers[:_MAX_NAMED_TABLES])}): "
                 "name a database of Tunnihind with --database-url"
             )
         return None
@@ -56,7 +56,7 @@ def current_migration(connection: Connection) -> str | None:
     )
 
 
-def is_current(database: Database) -> bool:
+def has_newest_migration(database: Database) -> bool:
     """Return whether the database records the newest migration as applied. Raises StoreError."""
     with database.reading() as connection:
         return _records_newest_migration(connection)
@@ -152,7 +152,7 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     )
 
 
-def upgraded_error(database: Database) -> SchemaError:
+def upgraded_meanwhile_error(database: Database) -> SchemaError:
     """Return the error for a database that only a newer version of Tunnihind can read."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, so this version can't read it: "

@@ -28,7 +28,7 @@ LATEST: Final = 4_102_444_800
 """2100-01-01T00:00:00Z. A stored instant before `EARLIEST` or after `LATEST` counts as damaged. Even a clock that is
 decades wrong shows a time between them."""
 
-YEARS: Final = range(2000, 2060)
+PLAUSIBLE_YEARS: Final = range(2000, 2060)
 """Stored days and periods outside these years count as damaged, so that an array of all hours from the first to the
 last period fits into memory."""
 
@@ -45,23 +45,23 @@ type PeriodStart = Annotated[int, msgspec.Meta(ge=FIRST_PERIOD_TS, lt=PERIODS_EN
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
 """The length of a period in seconds."""
 
-type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
+type TextWithoutNul = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
 """A string without the character U+0000, because PostgreSQL can't store this character."""
 
-type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+type NonNegativeInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A whole number, 0 or higher, that fits into a column of four bytes."""
 
-type Cells = Mapping[str, Any]
+type DamagedRow = Mapping[str, Any]
 """The values of a damaged row by the name of the column, as the database stores them."""
 
 DAMAGE_ERRORS: Final = (ValueError, OverflowError, TypeError, RecursionError)
-_COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
+_COLUMN_POSITION: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _BATCH_ROWS: Final = 4000
-_AS_THEY_COME: Final = {"stream_results": True}
+_IN_BATCHES: Final = {"stream_results": True}
 """With this option, a database server sends rows in batches rather than all at once."""
-_MAX_NAMED: Final = 20
+_MAX_LOGGED: Final = 20
 """At most this many damaged rows of a table are logged, because a broken disk may have damaged all rows."""
-_SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
+_SHORT_REPR: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class StoredRow(msgspec.Struct, array_like=True, gc=False):
@@ -86,7 +86,7 @@ class DamageLog:
         line = f"the row of {table} with {key} is damaged: {problem}"
         with self._lock:
             lines = self._lines.setdefault(table, {})
-            if line not in lines and len(lines) >= _MAX_NAMED:
+            if line not in lines and len(lines) >= _MAX_LOGGED:
                 line = f"more rows of {table} are damaged"
             if line in lines:
                 return
@@ -132,18 +132,20 @@ class TableRows[Row: StoredRow, Found]:
         for part in self._batches(connection, where, order_by):
             yield from self._split_off_damaged(part)[0]
 
-    def read_if_sound(
-        self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]]
+    def read_or_raise(
+        self, connection: Connection, *where: ColumnElement[bool], excluded_keys: Collection[tuple[Any, ...]]
     ) -> Iterator[Found]:
-        """Yield an object for each row whose primary key is not in `but_for`.
+        """Yield an object for each row whose primary key is not in `excluded_keys`.
 
         Raises one of the errors in `DAMAGE_ERRORS` if one of these rows is damaged.
         """
         key = len(self.table.primary_key)
         for part in self._batches(connection, where):
-            yield from self._objects([cells for cells in part if cells[:key] not in but_for] if but_for else part)
+            yield from self._objects(
+                [cells for cells in part if cells[:key] not in excluded_keys] if excluded_keys else part
+            )
 
-    def first(
+    def first_sound(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
         """Return the object for the first sound row. If no row is sound, return None."""
@@ -160,12 +162,12 @@ class TableRows[Row: StoredRow, Found]:
         """Log a damaged row as `DamageLog.note` does. `key` is the row's primary key in words."""
         self._damage.note(self.table.name, key, problem)
 
-    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+    def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
         """Log the damaged rows, and return them."""
         found = (cells for part in self._batches(connection, where) for cells in self._split_off_damaged(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
-    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
+    def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
         """Log and delete the damaged rows, and return them."""
         damaged = self.find_damaged(connection, *where)
         for cells in damaged:
@@ -183,7 +185,7 @@ class TableRows[Row: StoredRow, Found]:
         order_by: tuple[ColumnElement[Any], ...] = (),
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
-        with connection.execute(query, execution_options=_AS_THEY_COME) as result:
+        with connection.execute(query, execution_options=_IN_BATCHES) as result:
             # With `order_by`, rows are read one by one, because the caller often needs only the first sound row.
             for rows in result.partitions(1 if order_by else _BATCH_ROWS):
                 yield [*map(tuple, rows)]
@@ -204,11 +206,11 @@ class TableRows[Row: StoredRow, Found]:
             return [], [*part]
 
     def _log_damaged(self, row: tuple[Any, ...], error: Exception) -> None:
-        found = _COLUMN.search(str(error))
+        found = _COLUMN_POSITION.search(str(error))
         problem = str(error)
         if found is not None:
             at = int(found[1])
-            problem = f"{self._columns[at]} is {_SHOW.repr(row[at])}"
+            problem = f"{self._columns[at]} is {_SHORT_REPR.repr(row[at])}"
         cells = dict(zip(self._columns, row, strict=True))
-        key = ", ".join(f"{column.name} {_SHOW.repr(cells[column.name])}" for column in self.table.primary_key)
+        key = ", ".join(f"{column.name} {_SHORT_REPR.repr(cells[column.name])}" for column in self.table.primary_key)
         self.note(key, problem)

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import SCENARIOS, Run, Runs, Scenarios
+from tunnihind.forecast.run import SCENARIO_COUNT, Run, Runs, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.market import HOUR_S, SeriesKey, Zone
 from tunnihind.store.database import Database
@@ -28,12 +28,12 @@ from tunnihind.store.rows import (
     EARLIEST,
     LATEST,
     Instant,
-    Number,
+    NonNegativeInt32,
     PeriodStart,
-    Plain,
     Step,
     StoredRow,
     TableRows,
+    TextWithoutNul,
     from_json,
     row_by_row,
 )
@@ -44,11 +44,11 @@ from tunnihind.store.state import StateBook
 type _Rows = TableRows[_RunRow, _StoredRun]
 
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
-_SCORE: Final = "backtest"
+_SCORE_KEY_PREFIX: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
 """One more than the highest id, because a PostgreSQL sequence could give a new row the id of a row that the command
 `copy` has copied."""
-_AT_ONCE: Final = 1000
+_MAX_DELETED_AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the number of values in a statement."""
 
 
@@ -66,7 +66,7 @@ class RunBook:
         self._state = state
         self.rows = TableRows(table, _RunRow, row_by_row(_stored_run), database.damage)
 
-    def add_all(self, runs: Runs) -> None:
+    def add_forecast(self, runs: Runs) -> None:
         """Store the runs of one forecast and their scenarios in one transaction. Raises StoreError."""
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
@@ -74,7 +74,7 @@ class RunBook:
         """Store runs in one transaction. If scenarios are given, replace the zone's scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
-                cells = _cells(run, self._last_complete_run(connection, run))
+                cells = _cells(run, self._run_to_repeat(connection, run))
                 connection.execute(insert(table).values(id=_NEXT_ID, **cells))
             if scenarios is not None:
                 paths = pack_hundredths(scenarios.eur_mwh)
@@ -104,7 +104,7 @@ class RunBook:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_runs_of_rows(connection, rows, self.rows).values()]
 
-    def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
+    def delete_superfluous(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs, and return the number of deleted runs. Raises StoreError.
 
         `superfluous` gets the instants at which a zone's runs were made, and returns the instants of the runs to
@@ -119,27 +119,29 @@ class RunBook:
                 by_zone[zone][number] = made_at
             surplus = {zone: superfluous(set(made.values())) for zone, made in by_zone.items()}
             ids = [number for zone, made in by_zone.items() for number in made if made[number] in surplus[zone]]
-            return sum(_delete_runs(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
+            return sum(
+                _delete_runs(connection, part, self.rows) for part in batched(ids, _MAX_DELETED_AT_ONCE, strict=False)
+            )
 
-    def keep_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
+    def store_backtest_score(self, key: SeriesKey, score: BacktestScore | None) -> None:
         """Store the backtest score of a series in place of the earlier score. Raises StoreError.
 
         If `score` is None, the series then has no score.
         """
         self._state.write_served(_score_key(key), None if score is None else asdict(score))
 
-    def score(self, key: SeriesKey) -> BacktestScore | None:
+    def backtest_score(self, key: SeriesKey) -> BacktestScore | None:
         """Return the stored backtest score of a series, or None if there is no score. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_score_key(key), BacktestScore | None)
         return found
 
-    def _last_complete_run(self, connection: Connection, like: Run) -> _CompleteRun | None:
+    def _run_to_repeat(self, connection: Connection, like: Run) -> _CompleteRun | None:
         """Return the newest run with the zone and step of `like`, or the earlier run that the newest run repeats.
 
         If the run to return is missing or damaged, return None.
         """
         wanted = _run_conditions(SeriesKey(like.zone, like.step_s), EARLIEST, None)
-        newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
+        newest = self.rows.first_sound(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
             return None
         number = newest.id if newest.repeats is None else newest.repeats
@@ -247,16 +249,16 @@ def _stored_run(one: _RunRow) -> _StoredRun:
 
 
 class _RunRow(StoredRow):
-    id: Number
+    id: NonNegativeInt32
     made_at: Instant
     zone: Zone
     step_s: Step
-    tier: Plain
+    tier: TextWithoutNul
     start_ts: PeriodStart
     p10: bytes
     p50: bytes
     p90: bytes
-    repeats: Number | None
+    repeats: NonNegativeInt32 | None
     inputs: bytes | None
 
 
@@ -297,7 +299,7 @@ def _run_conditions(key: SeriesKey, since_ts: int, as_of: int | None) -> tuple[C
 
 
 def _score_key(key: SeriesKey) -> str:
-    return f"{_SCORE} {key.zone} {key.step_s}"
+    return f"{_SCORE_KEY_PREFIX} {key.zone} {key.step_s}"
 
 
 class ScenarioBook:
@@ -310,7 +312,7 @@ class ScenarioBook:
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
-            return self.rows.first(connection, scenarios_table.c.zone == zone)
+            return self.rows.first_sound(connection, scenarios_table.c.zone == zone)
 
 
 class _ScenariosRow(StoredRow):
@@ -324,4 +326,4 @@ def _scenarios(row: _ScenariosRow) -> Scenarios:
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")
-    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))
+    return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIO_COUNT, -1))

@@ -52,7 +52,8 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of `packing.pack_series`."""
+"""One forecast of a covariate (`known.IssuedSeries`). `series` and `scale` are the results of
+`packing.pack_covariate_values`."""
 
 runs: Final = Table(
     "runs",
@@ -98,7 +99,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast as of a past instant (`backtest.Next24Hours`)."""
+"""A model's forecast as of a past instant (`backtest.Next24HoursForecast`)."""
 
 day_scores: Final = Table(
     "day_scores",

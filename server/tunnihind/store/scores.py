@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert
 
 from tunnihind.forecast.run import LEADS
-from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24Hours
+from tunnihind.forecast.scoring.backtest import SCORE_DAYS, Next24HoursForecast
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Savings
 from tunnihind.forecast.scoring.live_scores import (
     NO_SCORES_BY_MONTH,
@@ -26,20 +26,29 @@ from tunnihind.forecast.scoring.scores import Scores, skill
 from tunnihind.market import DAY_S, SeriesKey, Zone
 from tunnihind.store.database import Database
 from tunnihind.store.packing import pack_hundredths, unpack_hundredths, unpack_percentiles
-from tunnihind.store.rows import YEARS, Instant, PeriodStart, Plain, Step, StoredRow, TableRows, row_by_row
-from tunnihind.store.schema import backtest_forecasts as past_days
+from tunnihind.store.rows import (
+    PLAUSIBLE_YEARS,
+    Instant,
+    PeriodStart,
+    Step,
+    StoredRow,
+    TableRows,
+    TextWithoutNul,
+    row_by_row,
+)
+from tunnihind.store.schema import backtest_forecasts as past_forecasts
 from tunnihind.store.schema import day_scores as table
 from tunnihind.store.state import StateBook
 
-_WINDOWS: Final = "live scores"
-_MONTHS: Final = "live scores by month"
+_WINDOWS_KEY: Final = "live scores"
+_MONTHS_KEY: Final = "live scores by month"
 _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
-_PLANS_FROM: Final = 1 + len(_MEANS) + 1
-_FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
+_FIRST_PLAN_FIGURE: Final = 1 + len(_MEANS) + 1
+_FIGURE_COUNT: Final = _FIRST_PLAN_FIGURE + (len(PLAN_HOURS) + 1) * len(Savings._fields)
 """A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
 the plans."""
-_SHARES: Final = slice(3, 6)
+_SHARE_FIGURES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
 two decimals."""
 
@@ -52,7 +61,7 @@ class ScoreBook:
         self._state = state
         self.rows = TableRows(table, _ScoreRow, row_by_row(_day_scores), database.damage)
 
-    def keep(self, zone: Zone, scores: LiveScores) -> None:
+    def store_live_scores(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
 
         The scores of days replace the stored scores for the same issue days. The scores of windows and months
@@ -64,8 +73,8 @@ class ScoreBook:
             connection.execute(delete(table).where(table.c.zone == zone, table.c.issued_on.in_(issued_on)))
             if rows:
                 connection.execute(insert(table), rows)
-            self._state.put(connection, f"{_WINDOWS} {zone}", msgspec.to_builtins(scores.windows))
-            self._state.put(connection, f"{_MONTHS} {zone}", msgspec.to_builtins(scores.months))
+            self._state.write_in(connection, f"{_WINDOWS_KEY} {zone}", msgspec.to_builtins(scores.windows))
+            self._state.write_in(connection, f"{_MONTHS_KEY} {zone}", msgspec.to_builtins(scores.months))
             self._state.record_served_change(connection)
 
     def window_scores(self, zone: Zone) -> tuple[WindowScores, ...]:
@@ -73,12 +82,12 @@ class ScoreBook:
 
         If no scores are stored, return an empty tuple. Raises StoreError.
         """
-        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
+        found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS_KEY} {zone}", tuple[WindowScores, ...])
         return found or ()
 
     def scores_by_month(self, zone: Zone) -> ScoresByMonth:
         """Return a zone's scores by month, or `NO_SCORES_BY_MONTH` if there are none. Raises StoreError."""
-        found: ScoresByMonth | None = self._state.read(f"{_MONTHS} {zone}", ScoresByMonth)
+        found: ScoresByMonth | None = self._state.read(f"{_MONTHS_KEY} {zone}", ScoresByMonth)
         return found or NO_SCORES_BY_MONTH
 
     def day_scores(self, zone: Zone, first: date, last: date) -> list[DayScores]:
@@ -93,7 +102,7 @@ class ScoreBook:
     def newest_issue_day(self, zone: Zone) -> date | None:
         """Return the issue day of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
-            newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
+            newest = self.rows.first_sound(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
 
 
@@ -107,7 +116,7 @@ def _cells(day: DayScores) -> dict[str, Any]:
             *(figure for plan in (*plans, day.week) for figure in (_NO_PLAN if plan is None else plan)),
         ]
     )
-    figures[_SHARES] *= day.scores.n
+    figures[_SHARE_FIGURES] *= day.scores.n
     return {
         "issued_on": day.issued_on,
         "days_ahead": day.days_ahead,
@@ -122,21 +131,21 @@ class _ScoreRow(StoredRow):
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
     made_at: Instant
-    tier: Plain
+    tier: TextWithoutNul
     figures: bytes
 
 
 def _day_scores(row: _ScoreRow) -> DayScores:
-    if row.issued_on.year not in YEARS:
+    if row.issued_on.year not in PLAUSIBLE_YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
-    if figures.size != _FIGURES:
-        raise ValueError(f"it has {figures.size} figures, not {_FIGURES}")
+    if figures.size != _FIGURE_COUNT:
+        raise ValueError(f"it has {figures.size} figures, not {_FIGURE_COUNT}")
     if not figures[0] >= 1:
         raise ValueError(f"its figures are of {figures[0]} hours")
-    figures[_SHARES] /= figures[0]
+    figures[_SHARE_FIGURES] /= figures[0]
     means = dict(zip(_MEANS, figures[1 : 1 + len(_MEANS)].tolist(), strict=True))
-    *plans, week = figures[_PLANS_FROM:].reshape(-1, len(Savings._fields)).tolist()
+    *plans, week = figures[_FIRST_PLAN_FIGURE:].reshape(-1, len(Savings._fields)).tolist()
     return DayScores(
         issued_on=row.issued_on,
         days_ahead=row.days_ahead,
@@ -153,8 +162,8 @@ def _known_plans(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]
     return {hours: Savings(*plan) for hours, plan in plans if not np.isnan(plan).any()}
 
 
-_SCORED: Final = "backtest scored"
-_KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
+_SCORED_KEY: Final = "backtest scored"
+_KEPT_WITHIN_S: Final = (SCORE_DAYS + 30) * DAY_S
 """Forecasts issued more than this many seconds before the newest added forecast are deleted."""
 
 
@@ -164,17 +173,17 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(past_days, _ForecastRow, row_by_row(_forecast), database.damage)
+        self.rows = TableRows(past_forecasts, _ForecastRow, row_by_row(_forecast), database.damage)
 
-    def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24Hours]:
+    def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24HoursForecast]:
         """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""
         wanted = (
-            past_days.c.model == model,
-            past_days.c.zone == key.zone,
-            past_days.c.step_s == key.step_s,
+            past_forecasts.c.model == model,
+            past_forecasts.c.zone == key.zone,
+            past_forecasts.c.step_s == key.step_s,
         )
         with self._database.reading() as connection:
-            found = self.rows.read(connection, *wanted, order_by=(past_days.c.issued_ts,))
+            found = self.rows.read(connection, *wanted, order_by=(past_forecasts.c.issued_ts,))
             return {forecast.issued_ts: forecast for forecast in found}
 
     def data_change_count(self) -> int:
@@ -182,11 +191,11 @@ class BacktestBook:
         with self._database.reading() as connection:
             return self._state.data_change_count(connection)
 
-    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24Hours], *, data_change_count: int) -> bool:
+    def add(self, model: str, zone: Zone, forecasts: Sequence[Next24HoursForecast], *, data_change_count: int) -> bool:
         """Store a model's forecasts of past days for a zone. Return whether the forecasts were stored.
 
         Also delete the zone's stored forecasts by other models, those with the same issue as a new forecast, and those
-        that are too old (see `_KEPT_S`). `data_change_count` is the result of the method of this name before the
+        that are too old (see `_KEPT_WITHIN_S`). `data_change_count` is the result of the method of this name before the
         forecasts were made. If `forecasts` is empty, or if prices or covariates have changed since then, nothing is
         stored or deleted. Raises StoreError.
         """
@@ -207,12 +216,14 @@ class BacktestBook:
             if not rows or self._state.data_change_count(connection) != data_change_count:
                 return False
             instants = [row["issued_ts"] for row in rows]
-            oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_S
+            oldest = max(forecast.issued_ts for forecast in forecasts) - _KEPT_WITHIN_S
             outlived = (
-                (past_days.c.model != model) | past_days.c.issued_ts.in_(instants) | (past_days.c.issued_ts < oldest)
+                (past_forecasts.c.model != model)
+                | past_forecasts.c.issued_ts.in_(instants)
+                | (past_forecasts.c.issued_ts < oldest)
             )
-            connection.execute(delete(past_days).where(past_days.c.zone == zone, outlived))
-            connection.execute(insert(past_days), rows)
+            connection.execute(delete(past_forecasts).where(past_forecasts.c.zone == zone, outlived))
+            connection.execute(insert(past_forecasts), rows)
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
@@ -220,17 +231,17 @@ class BacktestBook:
 
         If the model was never scored, or if another model was scored later, return None.
         """
-        found = self._state.read(f"{_SCORED} {zone}")
+        found = self._state.read(f"{_SCORED_KEY} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
         return at if isinstance(at, int) else None
 
     def record_scored(self, model: str, zone: Zone, at: int) -> None:
         """Record `at` as the instant at which a model was last scored on a zone's prices. Raises StoreError."""
-        self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
+        self._state.write(f"{_SCORED_KEY} {zone}", {"model": model, "at": at})
 
 
 class _ForecastRow(StoredRow):
-    model: Plain
+    model: TextWithoutNul
     zone: Zone
     issued_ts: Instant
     step_s: Step
@@ -240,9 +251,9 @@ class _ForecastRow(StoredRow):
     p90: bytes
 
 
-def _forecast(row: _ForecastRow) -> Next24Hours:
+def _forecast(row: _ForecastRow) -> Next24HoursForecast:
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
-    return Next24Hours(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
+    return Next24HoursForecast(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:
@@ -251,4 +262,4 @@ def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:
     Each transaction that adds data known at `known_ts` must call this function, because a forecast may use data of
     other zones.
     """
-    connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts))
+    connection.execute(delete(past_forecasts).where(past_forecasts.c.issued_ts >= known_ts))

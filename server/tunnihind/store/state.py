@@ -12,27 +12,27 @@ from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, Plain, StoredRow, TableRows, from_json, row_by_row
+from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_by_row
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
 
-_VERSION: Final = "version"
-_CHANGE: Final = "change_id"
-_INSTANCE: Final = "instance_id"
-_LAST_REFRESH: Final = "last_refresh"
-_STORED: Final = "prices_stored"
-_COVARIATES: Final = "covariate_changes"
-_KNOWLEDGE: Final = "knowledge_changes"
-_PRICE_SOURCES: Final = "price_sources"
+_SERVED_VERSION_KEY: Final = "version"
+_SERVED_CHANGE_ID_KEY: Final = "change_id"
+_INSTANCE_ID_KEY: Final = "instance_id"
+_LAST_REFRESH_KEY: Final = "last_refresh"
+_PRICES_CHANGED_KEY: Final = "prices_stored"
+_COVARIATE_CHANGES_KEY: Final = "covariate_changes"
+_DATA_CHANGES_KEY: Final = "knowledge_changes"
+_PRICE_SOURCES_KEY: Final = "price_sources"
 
 type _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 
 
 class _FactRow(StoredRow):
-    key: Plain
-    value: Plain
+    key: TextWithoutNul
+    value: TextWithoutNul
 
 
 class StateBook:
@@ -50,39 +50,39 @@ class StateBook:
     def write(self, key: str, value: Fact) -> None:
         """Store the value of `key` in place of an earlier value. Raises StoreError."""
         with self._database.writing() as connection:
-            self.put(connection, key, value)
+            self.write_in(connection, key, value)
 
     def write_served(self, key: str, value: Fact) -> None:
         """Store the value of `key`, and record that the served data have changed. Raises StoreError."""
         with self._database.writing() as connection:
-            self.put(connection, key, value)
+            self.write_in(connection, key, value)
             self.record_served_change(connection)
 
-    def put(self, connection: Connection, key: str, value: Fact) -> None:
+    def write_in(self, connection: Connection, key: str, value: Fact) -> None:
         """Store the value of `key` in the transaction of `connection`, in place of an earlier value."""
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def record_served_change(self, connection: Connection) -> None:
         """Record and announce that this transaction changes the served data."""
-        self._count_up(connection, _VERSION)
-        self.put(connection, _CHANGE, uuid.uuid4().hex)
+        self._count_up(connection, _SERVED_VERSION_KEY)
+        self.write_in(connection, _SERVED_CHANGE_ID_KEY, uuid.uuid4().hex)
         self._database.system.announce(connection)
 
-    def version(self) -> int:
+    def served_version(self) -> int:
         """Return a number that increases with every change to the served data. Raises StoreError.
 
         A new `last_refresh` doesn't count as a change.
         """
         with self._database.reading() as connection:
-            return self._count(connection, _VERSION)
+            return self._count(connection, _SERVED_VERSION_KEY)
 
-    def change_id(self) -> str:
+    def served_change_id(self) -> str:
         """Return the random id of the last change to the served data.
 
         After a backup is restored, two changes may have the same version, but never the same id. If no sound id is
         stored, return an empty string. Raises StoreError.
         """
-        found: str | None = self.read(_CHANGE, _Identity)
+        found: str | None = self.read(_SERVED_CHANGE_ID_KEY, _Identity)
         return found or ""
 
     def last_refresh(self) -> int | None:
@@ -91,51 +91,54 @@ class StateBook:
         An answer doesn't count if all its prices are held back because the source is off. If no answer has been
         processed, return None.
         """
-        found: int | None = self.read(_LAST_REFRESH, Instant)
+        found: int | None = self.read(_LAST_REFRESH_KEY, Instant)
         return found
 
     def record_refresh(self, at: int) -> None:
         """Record `at` as the instant at which the pipeline processed a price source's answer. Raises StoreError."""
         with self._database.writing() as connection:
-            self.put(connection, _LAST_REFRESH, at)
+            self.write_in(connection, _LAST_REFRESH_KEY, at)
             self._database.system.announce(connection)
 
     def record_price_sources(self, names: Sequence[str]) -> None:
         """Record the names of the sources that the pipeline asks for prices. Raises StoreError."""
         if self.price_sources() != list(names):
-            self.write_served(_PRICE_SOURCES, list(names))
+            self.write_served(_PRICE_SOURCES_KEY, list(names))
 
     def price_sources(self) -> list[str]:
         """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
-        found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
+        found: list[str] | None = self.read(_PRICE_SOURCES_KEY, list[str])
         return found or []
 
     def record_price_change(self, connection: Connection, at: int) -> None:
         """Record that this transaction changes prices. `at` is the instant of the change."""
-        self.put(connection, _STORED, at)
-        self._count_up(connection, _KNOWLEDGE)
+        self.write_in(connection, _PRICES_CHANGED_KEY, at)
+        self._count_up(connection, _DATA_CHANGES_KEY)
         self.record_served_change(connection)
 
-    def prices_stored_at(self) -> int | None:
+    def prices_changed_at(self) -> int | None:
         """Return the instant of the last change to prices, or None if no change is recorded. Raises StoreError."""
-        found: int | None = self.read(_STORED, Instant)
+        found: int | None = self.read(_PRICES_CHANGED_KEY, Instant)
         return found
 
     def record_covariate_change(self, connection: Connection) -> None:
         """Record that this transaction changes covariates."""
-        self._count_up(connection, _COVARIATES)
-        self._count_up(connection, _KNOWLEDGE)
+        self._count_up(connection, _COVARIATE_CHANGES_KEY)
+        self._count_up(connection, _DATA_CHANGES_KEY)
 
     def covariate_change_count(self, connection: Connection) -> int:
-        """Return a number that increases with every change to covariates, except deletions by `CovariateBook.thin`."""
-        return self._count(connection, _COVARIATES)
+        """Return a number that increases with every change to covariates.
+
+        Deletions by `CovariateBook.delete_superfluous` don't count.
+        """
+        return self._count(connection, _COVARIATE_CHANGES_KEY)
 
     def data_change_count(self, connection: Connection) -> int:
         """Return a number that increases with every change to prices or covariates.
 
-        Deletions by `CovariateBook.thin` don't count.
+        Deletions by `CovariateBook.delete_superfluous` don't count.
         """
-        return self._count(connection, _KNOWLEDGE)
+        return self._count(connection, _DATA_CHANGES_KEY)
 
     def instance_id(self) -> str:
         """Return this installation's identity, as `instance_id_in` does. Raises StoreError."""
@@ -147,26 +150,26 @@ class StateBook:
 
         If the database has no sound identity, return an identity that is derived from the database's address.
         """
-        found: str | None = self._read(connection, _INSTANCE, _Identity)
+        found: str | None = self._read(connection, _INSTANCE_ID_KEY, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
         """Return whether the database has no identity. A damaged identity counts as an identity. Raises StoreError."""
         with self._database.reading() as connection:
-            return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
+            return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE_ID_KEY)).first() is None
 
     def make_instance_id(self) -> None:
         """Give this installation an identity if it has no sound identity. Raises StoreError."""
-        if self.read(_INSTANCE, _Identity) is not None:
+        if self.read(_INSTANCE_ID_KEY, _Identity) is not None:
             return
         with self._database.writing() as connection:
             # Another process may have written an identity since this method's first check.
-            if self._read(connection, _INSTANCE, _Identity) is None:
-                self.put(connection, _INSTANCE, uuid.uuid4().hex)
+            if self._read(connection, _INSTANCE_ID_KEY, _Identity) is None:
+                self.write_in(connection, _INSTANCE_ID_KEY, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         make = row_by_row(partial(_fact_value, shape))
-        return TableRows(table, _FactRow, make, self._database.damage).first(connection, table.c.key == key)
+        return TableRows(table, _FactRow, make, self._database.damage).first_sound(connection, table.c.key == key)
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)
@@ -178,7 +181,7 @@ class StateBook:
             # Counts are compared to notice changes, so no count may occur twice. The unix time in seconds replaces a
             # damaged count, because this time is higher than any earlier count.
             found = int(time.time())
-        self.put(connection, key, (found or 0) + 1)
+        self.write_in(connection, key, (found or 0) + 1)
 
 
 def _fact_value(shape: Any, fact: _FactRow) -> Any:  # noqa: ANN401  as `StateBook.read`

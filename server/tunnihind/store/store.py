@@ -10,19 +10,19 @@ from sqlalchemy import Connection
 from tunnihind.errors import StoreError, TunnihindError
 from tunnihind.forecast.known import Archive
 from tunnihind.market import Zone
-from tunnihind.store.covariates import CovariateBook, Superseded
+from tunnihind.store.covariates import CovariateBook, FindSuperseded
 from tunnihind.store.database import Database
 from tunnihind.store.health import HealthBook
 from tunnihind.store.lease import Lease
 from tunnihind.store.prices import PriceBook
 from tunnihind.store.revision import (
-    is_current,
+    has_newest_migration,
     is_readable,
     is_too_new,
     no_tables_error,
     require_readable,
     upgrade,
-    upgraded_error,
+    upgraded_meanwhile_error,
 )
 from tunnihind.store.rows import PERIODS_END_TS, DamageLog, TableRows
 from tunnihind.store.runs import RunBook, ScenarioBook
@@ -64,7 +64,7 @@ class Store:
         self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
-    def read_archive(self, since_ts: int | None = None, *, superseded: Superseded | None = None) -> Archive:
+    def read_archive(self, since_ts: int | None = None, *, superseded: FindSuperseded | None = None) -> Archive:
         """Return the prices of periods from `since_ts` on, and the covariate forecasts issued from `since_ts` on.
 
         If `since_ts` is None, return all of them. `superseded` returns True for the covariate forecasts to leave out.
@@ -75,7 +75,7 @@ class Store:
             self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, superseded=superseded)
         )
 
-    def lease(self) -> Lease:
+    def unguarded_lease(self) -> Lease:
         """Return a new `Lease` for the pipeline, on which no write depends."""
         return Lease(self.database)
 
@@ -85,7 +85,7 @@ class Store:
         From now on, a transaction of `Database.writing` is kept only if this process holds the lease, and if this
         version of Tunnihind can read the tables.
         """
-        lease = self.lease()
+        lease = self.unguarded_lease()
 
         def require(connection: Connection) -> None:
             lease.require_held(connection)
@@ -101,7 +101,7 @@ class Store:
 
     def _require_readable_in(self, connection: Connection) -> None:
         if not is_readable(connection):
-            raise upgraded_error(self.database)
+            raise upgraded_meanwhile_error(self.database)
 
     def begin_writing(self) -> None:
         """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
@@ -157,7 +157,7 @@ class Store:
             require_readable(self.database, newer_too=is_replica)
             if is_replica and self.state.lacks_instance_id():
                 raise no_tables_error(self.database)
-        elif not is_current(self.database):
+        elif not has_newest_migration(self.database):
             upgrade(self.database)
         if not self.database.read_only:
             self.database.require_rights(metadata.tables)
@@ -166,7 +166,7 @@ class Store:
 
         def recognise(connection: Connection) -> None:
             if is_too_new(connection):
-                raise upgraded_error(self.database)
+                raise upgraded_meanwhile_error(self.database)
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 

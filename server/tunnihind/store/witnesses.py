@@ -13,7 +13,16 @@ from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
 from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, StoredRow, TableRows, from_json, row_by_row
+from tunnihind.store.rows import (
+    EARLIEST,
+    PLAUSIBLE_YEARS,
+    Instant,
+    StoredRow,
+    TableRows,
+    TextWithoutNul,
+    from_json,
+    row_by_row,
+)
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
 
@@ -81,7 +90,7 @@ class WitnessBook:
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
-    def thin(self, before: date, heard_before: int) -> int:
+    def delete_old(self, before: date, heard_before: int) -> int:
         """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
         A witness is old if its day is before `before` and its `heard_ts` is before `heard_before`.
@@ -96,7 +105,7 @@ class WitnessBook:
         return sorted(found, key=lambda one: (-one.day.toordinal(), ZONES.index(one.zone), one.source))
 
 
-def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
+def held_back_in_words(held: Iterable[Witness]) -> Iterator[str]:
     """For each source and each reason, yield a line of text about the source's prices held back for this reason."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
@@ -104,7 +113,7 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
     for (source, reason), group in groups.items():
         details = list(dict.fromkeys(one.detail for one in group))
         more = f", and {len(details) - 1} more like it" if len(details) > 1 else ""
-        days = days_in_words([(one.zone, one.day) for one in group])
+        days = zones_and_days_in_words([(one.zone, one.day) for one in group])
         advice = "" if reason == "incomplete" else f"; `{COMMAND} import prices FILE` can settle them"
         yield f"{source}'s prices of {days} are held back: {details[0]}{more}{advice}"
 
@@ -112,11 +121,11 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
     """For each source of unconfirmed prices, yield a line of text that names the source, the zones and the days."""
     for source in dict.fromkeys(unconfirmed.values()):
-        days = days_in_words([day for day, of in unconfirmed.items() if of == source])
+        days = zones_and_days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
-def days_in_words(days: Collection[tuple[str, date]]) -> str:
+def zones_and_days_in_words(days: Collection[tuple[str, date]]) -> str:
     """Return the zones, the first day and the last day as text, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
@@ -124,18 +133,18 @@ def days_in_words(days: Collection[tuple[str, date]]) -> str:
 
 
 class _WitnessRow(StoredRow):
-    source: Plain
+    source: TextWithoutNul
     zone: Zone
     day: date
-    prices: Plain
+    prices: TextWithoutNul
     since_ts: Instant
     heard_ts: Instant
-    reason: Plain
-    detail: Plain
+    reason: TextWithoutNul
+    detail: TextWithoutNul
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    if row.day.year not in YEARS:
+    if row.day.year not in PLAUSIBLE_YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])
     hours = len(hours_of(row.day))

@@ -171,14 +171,16 @@ def _saving_shares(plans: PlanScores) -> ComparedScore:
 
 
 def _charts(months: Mapping[date, AccuracyFigures], texts: Texts) -> Iterator[BarChart]:
-    def cents(error: float) -> str:
+    def cents_text(error: float) -> str:
         return texts.number(error / EUR_MWH_PER_CENT_KWH, 1)
 
     labels = tuple(_month_labels([*months], texts))
     shares = [figures.saving_share for figures in months.values()]
     if not all(isnan(share) for of_month in shares for share in of_month):
         yield _chart("saving", shares, 1.0, texts.percent, labels)
-    yield _chart("error", errors := [figures.error for figures in months.values()], _axis_top(errors), cents, labels)
+    yield _chart(
+        "error", errors := [figures.error for figures in months.values()], _axis_top(errors), cents_text, labels
+    )
     covered = [(figures.coverage,) for figures in months.values()]
     yield _chart("range", covered, 1.0, texts.percent, labels, target=_TARGET_COVERAGE)
 
@@ -187,7 +189,7 @@ def _chart(
     name: str,
     months: Sequence[tuple[float, ...]],
     top: float,
-    write: Callable[[float], str],
+    tick_text: Callable[[float], str],
     labels: tuple[RangeLabel, ...],
     *,
     target: float | None = None,
@@ -196,7 +198,7 @@ def _chart(
     return BarChart(
         name=name,
         bars=tuple(_bars(months, slot, top)),
-        ticks=tuple(Tick(round(100 * (1 - i / _TICKS), 2), write(top * i / _TICKS)) for i in range(_TICKS + 1)),
+        ticks=tuple(Tick(round(100 * (1 - i / _TICKS), 2), tick_text(top * i / _TICKS)) for i in range(_TICKS + 1)),
         labels=labels,
         target=None if target is None else round(_PLOT_SIZE * (1 - target / top), 1),
     )

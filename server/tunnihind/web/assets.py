@@ -13,10 +13,10 @@ from typing import Final
 from aiohttp import web
 from rjsmin import jsmin
 
-from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, accepted_coding
+from tunnihind.api.http.headers import DENY_ALL_CSP, Coding, coding_for_request
 from tunnihind.api.http.representation import Representation, fixed_representations, reply
 
-_CHART: Final = "chart.js"
+_CHART_SCRIPT: Final = "chart.js"
 """The integration's script that draws prices. The wheel includes a copy of this script."""
 
 _CONTENT_TYPES: Final[Mapping[str, str]] = {
@@ -73,7 +73,7 @@ class Assets:
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
             raise web.HTTPNotFound
-        return reply(request, representations(accepted_coding(request)))
+        return reply(request, representations(coding_for_request(request)))
 
 
 def _served_content(name: str, body: bytes) -> bytes:
@@ -107,8 +107,8 @@ def page_assets() -> Assets:
 
 
 def page_files() -> list[Path]:
-    """Return the paths of the pages' scripts, style sheets and pictures, including `_CHART`."""
-    installed = Path(__file__).with_name(_CHART)
-    in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART
+    """Return the paths of the pages' scripts, style sheets and pictures, including `_CHART_SCRIPT`."""
+    installed = Path(__file__).with_name(_CHART_SCRIPT)
+    in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART_SCRIPT
     own = Path(__file__).with_name("static").glob("*.*")
     return [installed if installed.exists() else in_clone, *own]

@@ -101,19 +101,19 @@ def shown_vat(options: PageOptions, market: Market, api_rate: float, now: int) -
     `api_rate` is the API's VAT rate at `now` (unix seconds). If `api_rate` is zero, the choice `none` replaces the
     choice `api`. If `api_rate` equals the legal rate, the choice `law` replaces the choice `api`.
     """
-    lawful = vat_rate_at(market.vat_by_law, now)
+    lawful = vat_rate_at(market.legal_vat_rates, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
     choice = options.vat or ("law" if options.unit == "kwh" or options.tariff else "none")
     if api_rate in {0.0, lawful}:
         del choices["api"]
         if choice == "api":
             choice = "law" if api_rate else "none"
-    rates = market.vat_by_law if choice == "law" else ((0, choices[choice]),)
+    rates = market.legal_vat_rates if choice == "law" else ((0, choices[choice]),)
     return Vat(choice, rates, choices)
 
 
 _CENTS_PER_EURO: Final = 100
-_FAR_S: Final = 180 * DAY_S
+_WITH_YEAR_FROM_S: Final = 180 * DAY_S
 """`moment_text` writes the year of an instant that is at least this many seconds before or after `now`."""
 
 
@@ -138,7 +138,7 @@ class Display:
     @property
     def time_zone(self) -> tzinfo:
         """The time zone of the page's days and times: UTC if the reader has chosen UTC, or else the price zone's."""
-        return UTC if self.options.tz == "utc" else self.market.clock
+        return UTC if self.options.tz == "utc" else self.market.time_zone
 
     @property
     def unit(self) -> str:
@@ -268,5 +268,5 @@ class Display:
     def moment_text(self, ts: float, now: float) -> str:
         """Write the day and the time of an instant. At 180 days or more from `now`, the year replaces the weekday."""
         day = self.local_day(ts)
-        written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
+        written = (self.texts.short_date if abs(ts - now) < _WITH_YEAR_FROM_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.time_of_day(ts))

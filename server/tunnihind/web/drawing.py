@@ -19,15 +19,15 @@ from tunnihind.web.scale import Tint, tint
 
 _PLOT_SIZE: Final = 1000
 _TICKS: Final = 6
-_MARGIN: Final = 0.05
+_FREE_SPACE_SHARE: Final = 0.05
 """Free space at the top of the price axis, as a fraction of the axis without free space. With negative prices, the
 bottom has as much."""
 _LABELLED_TIMES: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
-_EDGE: Final = 0.1
+_NEAR_SIDE_SHARE: Final = 0.1
 """If the present is less than this fraction of the plot's width from a side, the word "now" isn't centred on the
 present, because the word might cross this side."""
-_MARGIN_S: Final = 2 * HOUR_S
+_TIME_AFTER_LAST_PERIOD_S: Final = 2 * HOUR_S
 """The chart ends this many seconds after the last period, so that readers see the end of the period."""
 _NOW_STEP_S: Final = 900
 """The mark of the present moves only once in this many seconds, so that open pages aren't sent again every minute."""
@@ -88,9 +88,9 @@ class Drawing:
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
         """The SVG `text-anchor` with which the word "now" stays within the plot."""
-        if self.now < _EDGE * _PLOT_SIZE:
+        if self.now < _NEAR_SIDE_SHARE * _PLOT_SIZE:
             return "start"
-        return "end" if self.now > (1 - _EDGE) * _PLOT_SIZE else "middle"
+        return "end" if self.now > (1 - _NEAR_SIDE_SHARE) * _PLOT_SIZE else "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int
     if not shown:
         return None
     step, low, high = _price_axis(shown, display)
-    frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
+    frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _TIME_AFTER_LAST_PERIOD_S, low, high)
     # Periods with a published price get no forecast in the chart, because an old forecast would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
@@ -150,7 +150,7 @@ def _price_axis(shown: Sequence[PricedPeriod], display: Display) -> tuple[float,
             amounts += display.interval(period)
     least, most = min(amounts), max(amounts)
     reach = most - least or 1.0
-    margin = reach * _MARGIN
+    margin = reach * _FREE_SPACE_SHARE
     bottom = least - margin if least < 0 else 0.0
     return round_step(reach, _TICKS), bottom, (most or (0.0 if least < 0 else 1.0)) + margin
 

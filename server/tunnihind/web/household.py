@@ -9,8 +9,8 @@ from tunnihind.web.display import Display, PricedPeriod
 from tunnihind.web.tariff import (
     EUR_MWH_PER_CENT_KWH,
     FEE_RATES,
+    NEWEST_RATES_READ_SINCE,
     PRICE_LIST_SINCE,
-    READ_SINCE,
     OwnTariff,
     Tariff,
     nearest_rate,
@@ -80,11 +80,13 @@ def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], displ
     texts = display.texts
     if isinstance(tariff, OwnTariff):
         return
-    yield texts("household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(READ_SINCE))
+    yield texts(
+        "household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(NEWEST_RATES_READ_SINCE)
+    )
     unknown = defaultdict[str, list[str]](list)
     days = sorted({_local_day(period.ts, display) for period in shown})
     for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
-        bounds = texts(f"household.{'until' if rate.is_after else 'since'}", day=texts.full_date(rate.bound))
+        bounds = texts(f"household.{'until' if rate.is_after_bound else 'since'}", day=texts.full_date(rate.bound))
         unknown[bounds].append(texts(f"part.{rate.part}"))
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"

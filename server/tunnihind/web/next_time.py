@@ -1,4 +1,4 @@
-"""Finds the cheapest three hours ahead, and compares their price with the present price."""
+"""Finds the cheapest three consecutive hours of the next 24 hours, and compares their price with the present price."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,7 +10,7 @@ from tunnihind.web.display import Display, PricedPeriod
 _LENGTH_S: Final = 3 * HOUR_S
 """The page's finder of cheap times (`static/finder.js`) has the same default length."""
 _MIN_SAVING_EUR_MWH: Final = 10.0
-"""Waiting is worthwhile only if it saves at least this amount plus VAT."""
+"""Waiting is worthwhile only if it saves at least this amount plus the VAT in the shown prices."""
 _MIN_SAVING_SHARE: Final = 0.1
 """Waiting is worthwhile only if it saves at least this fraction of the present price."""
 _EVENING_H: Final = 21
@@ -59,15 +59,15 @@ def _day_word(start: int, now: int, display: Display) -> str:
     return display.texts("days.tomorrow" if is_tomorrow else "days.today").lower()
 
 
-def _waiting_advice(cheapest: float, now: float, ts: int, display: Display) -> str:
+def _waiting_advice(cheapest_price: float, present_price: float, cheapest_ts: int, display: Display) -> str:
     """Write whether it is worth waiting for the cheapest price.
 
-    `cheapest` and `now` are prices in the reader's unit.
+    The prices are in the reader's unit.
     """
-    worth = display.shown_amount(_MIN_SAVING_EUR_MWH, ts) - display.shown_amount(0.0, ts)
-    if now - cheapest < max(worth, _MIN_SAVING_SHARE * abs(now)):
-        return display.texts("now.same" if cheapest <= now else "now.dearer")
+    min_saving = display.shown_amount(_MIN_SAVING_EUR_MWH, cheapest_ts) - display.shown_amount(0.0, cheapest_ts)
+    if present_price - cheapest_price < max(min_saving, _MIN_SAVING_SHARE * abs(present_price)):
+        return display.texts("now.same" if cheapest_price <= present_price else "now.dearer")
     # If the cheapest price is below zero, a saving in percent has no meaning.
-    if cheapest < 0:
+    if cheapest_price < 0:
         return display.texts("now.wait")
-    return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))
+    return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest_price / present_price))

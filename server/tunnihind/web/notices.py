@@ -1,4 +1,4 @@
-"""Makes a page's notices, explains why a page has no prices, and describes the last answer of each source."""
+"""Makes a page's notices, explains why a page has no prices, and describes the state of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def data_notices(
     readiness = judge_readiness(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubtful_days(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # A page without a present price needs no notice, because it already says that the price isn't known.
+        # A page without a present price needs no such notice, because the page already says that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now):
@@ -118,8 +118,8 @@ def _doubtful_days(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 def freshness_lines(data: ServedData, now: int, display: Display) -> Iterator[str]:
     """Write until when prices are settled, when the forecast was made, and when the data were last refreshed."""
     texts = display.texts
-    if data.newest_settled is not None:
-        yield texts("fresh.settled", moment=display.moment_text(data.newest_settled + HOUR_S, now))
+    if data.newest_settled_ts is not None:
+        yield texts("fresh.settled", moment=display.moment_text(data.newest_settled_ts + HOUR_S, now))
     if data.made_at is not None:
         yield texts("fresh.forecast", moment=display.moment_text(data.made_at, now))
     if data.last_refresh is not None:
@@ -141,7 +141,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class NoPricesNotice:
+class NoPricesExplanation:
     """The reason why a page has no prices, and advice for the operator."""
 
     title: str
@@ -154,11 +154,11 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
     return tuple(_source_line(source, now, display) for source in sources)
 
 
-def no_prices_notice(
+def no_prices_explanation(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
-) -> NoPricesNotice:
-    """Return the notice that explains why the server has no prices to show. `now` is in unix seconds."""
-    zone, texts, newest = data.market.zone, display.texts, data.newest_settled
+) -> NoPricesExplanation:
+    """Explain why the server has no prices to show. `now` is in unix seconds."""
+    zone, texts, newest = data.market.zone, display.texts, data.newest_settled_ts
     title, until = texts("empty"), ""
     if newest is not None:
         title = texts("empty.old", age=_age_text(now - newest - HOUR_S, texts))
@@ -167,14 +167,14 @@ def no_prices_notice(
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
         advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
-        return NoPricesNotice(title, until + texts("empty.failing"), advice)
+        return NoPricesExplanation(title, until + texts("empty.failing"), advice)
     if mode == "rehearsal":
         why = "rehearsal"
     elif of_prices:
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return NoPricesNotice(
+    return NoPricesExplanation(
         title,
         until + texts(f"empty.{why}", **texts.country_forms(zone)),
         (texts(f"empty.do.{why}", zone=zone, command=COMMAND),),

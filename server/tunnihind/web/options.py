@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
-from tunnihind.api.http.headers import weighted_members
+from tunnihind.api.http.headers import names_with_weights
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
 from tunnihind.web.tariff import NETWORK_RATES, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
@@ -30,12 +30,12 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The possible values of each parameter except the rates. An empty value means no choice.
+"""The possible values of each parameter that the server reads, except the rates. An empty value means no choice.
 
 The default comes first, but the default language is the one that the browser prefers.
 """
 
-_RATES: Final = ("network", "night", "other", "margin")
+_RATE_NAMES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
 
 _RATE_CAP: Final = 100
@@ -113,7 +113,8 @@ class PageOptions:
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
         """Read the options from the query string of a zone's page. Ignore parameters that only other zones use.
 
-        If the query string names no language, choose the language by `accept_language`, an Accept-Language value.
+        If the query string names none of the pages' languages, choose the language by `accept_language`, an
+        Accept-Language value.
         """
         choices = {name: values for name, values in _CHOICES.items() if zone == PACKAGE_ZONE or name != "package"}
         known = {name: query[name] for name in query if query[name] in choices.get(name, ())}
@@ -141,11 +142,11 @@ class PageOptions:
 
     def link_to_zone(self) -> str:
         """Return the query string for the present page in another zone, without fees, because they differ by zone."""
-        return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
+        return replace(self, package="", price="", **dict.fromkeys(_RATE_NAMES, "")).link()  # type: ignore[arg-type]  # rates
 
 
 def _rate_parameters(zone: Zone) -> tuple[str, ...]:
-    return ("margin",) if zone == PACKAGE_ZONE else _RATES
+    return ("margin",) if zone == PACKAGE_ZONE else _RATE_NAMES
 
 
 def _normalised_rate(text: str) -> str:
@@ -167,6 +168,6 @@ def preferred_language(accept_language: str) -> Language:
     If several languages have the same weight, choose the one that comes first in `LANGUAGES`.
     """
     weights: dict[str, float] = {}
-    for tag, weight in weighted_members(accept_language):
+    for tag, weight in names_with_weights(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)
     return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))

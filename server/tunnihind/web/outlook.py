@@ -13,7 +13,7 @@ the expensive hours cost at least 170% of the usual price, and 99% of the expens
 the forecast's median for an hour was below zero, the price fell below zero in only 3 of 10 cases.
 
 For each sentence, `tests/benchmarks/bench_outlook.py` counted the pages that contained it. The share is the fraction of
-these pages on which it came true:
+these pages on which the sentence came true:
 
 | sentence | days ahead | pages | the sentence came true if | share |
 |---|---|---|---|---|
@@ -46,9 +46,9 @@ type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
-"""The smallest price difference that the page points out, without VAT."""
-_NOTABLE: Final = 0.3
-"""The smallest relative difference that the page points out. The difference must also reach `_NOTABLE_EUR_MWH`.
+"""A difference from a mean price makes a highlight only if the difference is at least this large, without VAT."""
+_NOTABLE_SHARE: Final = 0.3
+"""A difference from a mean price makes a highlight only if it is also at least this fraction of the mean price.
 
 Hours are compared with the day's mean price, and days with the usual price. In a span of cheap or expensive hours, at
 least one hour must differ by more than both minimums, and each other hour by more than half of each.
@@ -60,22 +60,22 @@ _MUCH_MORE_EXPENSIVE: Final = 1.0
 """A price is much above the usual price if the difference is at least this multiple of the sum of the usual price and
 `_NOTABLE_EUR_MWH`."""
 _USUAL_DAYS: Final = 3
-"""If published prices before today cover fewer days than this, the usual price is unknown."""
+"""If the hours before today with published prices add up to fewer days than this, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """A day is compared with the usual price only if at least this many of its hours have a price or a forecast, and none
 of these hours is past."""
-_NEAR_ZERO: Final = 0.25
+_NEAR_ZERO_SHARE: Final = 0.25
 """If any remaining price of a day is a forecast, the day's prices below this fraction of `_NOTABLE_EUR_MWH`, 0.5 c/kWh
-plus VAT, count as close to zero."""
-_BEYOND_USUAL: Final = 0.5
-"""In a span of cheap hours, at least one hour must be below the usual price by more than this fraction of
-`_NOTABLE_EUR_MWH`.
+plus the VAT in the shown prices, count as close to zero."""
+_BEYOND_USUAL_SHARE: Final = 0.5
+"""If the usual price is known, at least one hour in a span of cheap hours must be below the usual price by more than
+this fraction of `_NOTABLE_EUR_MWH`.
 
-In a span of expensive hours, at least one hour must be above the usual price by more than the same amount.
+Likewise, in a span of expensive hours, at least one hour must be above the usual price by more than the same amount.
 """
 _MAX_SPANS: Final = 2
-_SHORTEST_LOW_S: Final = 2 * HOUR_S
-"""The page names no shorter span of low prices, because a single cheap hour is hardly worth waiting for."""
+_SHORTEST_LOW_SPAN_S: Final = 2 * HOUR_S
+"""No span of low prices is shorter than this, because a single cheap hour is hardly worth waiting for."""
 _WINDY_M_S: Final = 9.5
 """The page names wind as the reason for low prices only if the mean wind speed of the day's remaining hours is at
 least this value.
@@ -88,20 +88,20 @@ _CALM_M_S: Final = 5.0
 """The page names calm as the reason for high prices only if the mean wind speed of the day's remaining hours is at most
 this value.
 
-At this wind speed, Baltic wind farms give 20% of their full power, according to the same forecasts.
+At this wind speed, Baltic wind farms give 20% of their full power, according to the forecasts named below `_WINDY_M_S`.
 """
 _SUNNY_W_M2: Final = 400.0
 """The page names the sun as the reason for low prices only if the radiation reaches this value in an hour with these
 prices.
 
-At a cloudless noon in June, the radiation is less than twice this value. In 2025, the radiation reached this value on
-70% of the days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18
+At a cloudless noon in June, the radiation is about twice this value. In 2025, the radiation reached this value on 70%
+of the days from April to June, and on no day in January. From March to June 2025, the median price from 11 to 18
 o'clock was 13% of the day's mean on sunny days, and 39% on other days.
 """
-_WORTH_NAMING: Final = 0.5
-"""The page names a second span if its size is at least this fraction of the largest span's size.
+_WORTH_NAMING_SHARE: Final = 0.5
+"""The page names a second span only if its size is at least this fraction of the largest span's size.
 
-    A span's size is the sum of the amounts by which its hours exceed the `level` of `_largest_spans`.
+A span's size is the sum of the amounts by which the values of its hours exceed the `level` of `_largest_spans`.
 """
 
 
@@ -116,8 +116,8 @@ class HourSpan(NamedTuple):
 class DayOutlook:
     """The highlights of one day of the reader's calendar. Past hours are left out.
 
-    Each tuple holds at most two spans. Except in `possibly_expensive`, a price that isn't published yet counts with the
-    forecast's median.
+    Each tuple holds at most two spans. Spans of low prices last at least two hours. Except in `possibly_expensive`, a
+    price that isn't published yet counts with the forecast's median.
 
     `usual` compares the day's mean price with the usual price. If the difference is small or can't be judged, `usual`
     is None. `cheap` and `expensive` are filled only for today and tomorrow. If all remaining prices of the day are
@@ -237,15 +237,15 @@ def _day_outlook(
     """Return the highlights of a day from `since` on. If `is_near` is false, leave out cheap and expensive hours."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
-    margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
+    margin, beyond = max(notable, _NOTABLE_SHARE * abs(mean)), _BEYOND_USUAL_SHARE * notable
     ahead = [hour for hour in hours if hour.ts >= since]
     is_whole = len(ahead) == len(hours) >= _WHOLE_DAY_HOURS
     is_forecast = any(hour.high is not None for hour in ahead)
     below = [(hour.ts, -hour.amount) for hour in ahead]
     above = [(hour.ts, hour.amount) for hour in ahead]
-    lowest = _largest_spans(below, -_NEAR_ZERO * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW_S)
+    lowest = _largest_spans(below, -_NEAR_ZERO_SHARE * notable if is_forecast else 0.0, shortest=_SHORTEST_LOW_SPAN_S)
     cheap = _largest_spans(
-        below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW_S
+        below, -min(mean - margin / 2, centre), -min(mean - margin, centre - beyond), shortest=_SHORTEST_LOW_SPAN_S
     )
     expensive = (
         _largest_spans(above, max(mean + margin / 2, centre), max(mean + margin, centre + beyond)) if is_near else ()
@@ -257,20 +257,20 @@ def _day_outlook(
         near_zero=lowest if is_forecast else (),
         cheap=cheap if is_near and not lowest else (),
         expensive=expensive,
-        possibly_expensive=_possible_spans(ahead, usual, notable) if usual and not expensive else (),
+        possibly_expensive=_possibly_expensive_spans(ahead, usual, notable) if usual and not expensive else (),
     )
 
 
 def _usual_comparison(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    more, share = mean - usual, notable + abs(usual)
-    if abs(more) < max(notable, _NOTABLE * abs(usual)):
+    more, reference_amount = mean - usual, notable + abs(usual)
+    if abs(more) < max(notable, _NOTABLE_SHARE * abs(usual)):
         return None
     if more < 0:
-        return "veryCheap" if -more >= _MUCH_CHEAPER * share else "cheap"
-    return "veryExpensive" if more >= _MUCH_MORE_EXPENSIVE * share else "expensive"
+        return "veryCheap" if -more >= _MUCH_CHEAPER * reference_amount else "cheap"
+    return "veryExpensive" if more >= _MUCH_MORE_EXPENSIVE * reference_amount else "expensive"
 
 
-def _possible_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: float) -> tuple[HourSpan, ...]:
+def _possibly_expensive_spans(hours: Sequence[_HourPrice], usual: _UsualPrices, notable: float) -> tuple[HourSpan, ...]:
     """Return at most two spans in which p90 is far above the usual price, and also above `usual.highest`."""
     level = max(usual.highest, usual.mean + _MUCH_MORE_EXPENSIVE * (notable + abs(usual.mean)))
     return _largest_spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
@@ -281,9 +281,9 @@ def _largest_spans(
 ) -> tuple[HourSpan, ...]:
     """Return at most two spans of consecutive hours with values above `level`, in chronological order.
 
-    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING` defines
-    the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span contains at
-    least one value above `peak`. `shortest` is the minimum length of a span in seconds.
+    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING_SHARE`
+    explains the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span
+    contains at least one value above `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, HourSpan]] = []
     for ts, value in hours:
@@ -296,7 +296,7 @@ def _largest_spans(
             found.append((value - level, value, HourSpan(ts, ts + HOUR_S)))
     long = [one for one in found if one[-1].end - one[-1].start >= shortest]
     high = sorted((one for one in long if peak is None or one[1] > peak), reverse=True)[:_MAX_SPANS]
-    return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING * high[0][0]))
+    return tuple(sorted(span for size, _, span in high if size >= _WORTH_NAMING_SHARE * high[0][0]))
 
 
 def outlook_sentences(
@@ -304,7 +304,7 @@ def outlook_sentences(
 ) -> tuple[str, ...]:
     """Write the highlights in the reader's language. `days` must be the mapping that was given to `day_outlooks`."""
     writer = _SentenceWriter(days, now, display)
-    # Adjacent outlooks with equal highlights share a sentence, unless the sentence names times of day.
+    # Adjacent outlooks share a sentence if they have no spans and differ only in the day.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(writer.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
@@ -340,7 +340,7 @@ class _SentenceWriter:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined_list([self._text.on_weekday(day) for day in days]))
-        # Estonian names of weekdays begin with a small letter, but a sentence begins with a capital letter.
+        # In Estonian and Russian, `named` begins with a small letter, but a sentence begins with a capital letter.
         return named[0].upper() + named[1:]
 
     def _highlights_text(self, outlook: DayOutlook) -> str:
@@ -362,12 +362,12 @@ class _SentenceWriter:
             return self._joined_list([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
-        alike = "expensive" if is_expensive else "cheap"
+        same_kind = "expensive" if is_expensive else "cheap"
         others = ("negative", "nearZero", "cheap") if is_expensive else ("expensive",)
-        if alike in texts:
-            when = self._times_text(outlook.day, spans[alike])
-            whole = self._text("outlook.especially", what=whole, when=when, top=top if alike == "expensive" else "")
-        elif alike == "cheap":
+        if same_kind in texts:
+            when = self._times_text(outlook.day, spans[same_kind])
+            whole = self._text("outlook.especially", what=whole, when=when, top=top if same_kind == "expensive" else "")
+        elif same_kind == "cheap":
             whole = self._joined_list([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
         but = [texts[kind] for kind in others if kind in texts]
         return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole

@@ -1,4 +1,4 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference.
+"""Serves the pages: the dashboard, the accuracy page, the API reference, and the page for unknown paths.
 
 All pages can be read without JavaScript.
 """
@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http.headers import HTML, Coding, accepted_coding, headers, wants_page
+from tunnihind.api.http.headers import HTML_CONTENT_TYPE, Coding, coding_for_request, headers, wants_page
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
@@ -78,7 +78,7 @@ the pages in a frame, because the small view and Home Assistant's ingress are sh
 _PAGE_VARY: Final = "Accept-Encoding, Accept-Language"
 _CACHE_FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
-KEPT_PAGES: Final = 100
+MAX_CACHED_PAGES: Final = 100
 """Each cache of dashboards or of accuracy pages keeps at most this many pages. A dashboard has 50 to 130 kB."""
 
 _TOO_MANY_PAGES: Final = "Too many different pages are asked for at once. Try again in ten seconds."
@@ -130,7 +130,7 @@ def page_handler(page: PageMaker, zone: Zone) -> Handler:
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        return reply(request, page(_page_options(request, zone), accepted_coding(request)))
+        return reply(request, page(_page_options(request, zone), coding_for_request(request)))
 
     return handle
 
@@ -153,7 +153,9 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _page_options(request, site.zone), mode, root=root)
             policy = _PAGE_CSP.replace("base-uri 'none'", "base-uri 'self'")
-            fields = headers("no-store", content_type=HTML, content_security_policy=policy, with_api_fields=False)
+            fields = headers(
+                "no-store", content_type=HTML_CONTENT_TYPE, content_security_policy=policy, with_api_fields=False
+            )
             return web.Response(status=404, body=html, headers=fields)
 
     return answer
@@ -162,12 +164,12 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
     """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue.
 
-    If the queue is full, the answer is a problem document with status 503.
+    If the queue has no room for a page, the answer is a problem document with status 503.
     """
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        options, coding = _page_options(request, zone), accepted_coding(request)
+        options, coding = _page_options(request, zone), coding_for_request(request)
 
         def make() -> Representation | None:
             # If the client has closed the connection, make no page.
@@ -232,7 +234,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMake
 
 
 class DashboardPage:
-    """Makes the dashboard. At most `KEPT_PAGES` pages are cached, until the minute ends or the data change."""
+    """Makes the dashboard. At most `MAX_CACHED_PAGES` pages are cached, until the minute ends or the data change."""
 
     def __init__(
         self,
@@ -269,7 +271,7 @@ class DashboardPage:
         now = int(self._clock.now())
         self._drop_old_pages(now)
         if (options, coding) not in self._representations:
-            if len(self._representations) == KEPT_PAGES:
+            if len(self._representations) == MAX_CACHED_PAGES:
                 del self._representations[next(iter(self._representations))]
             caching = cache_control(now, options.step_s)
             self._representations[options, coding] = _represent_page(self._page_html(options, now), coding, caching)
@@ -292,7 +294,7 @@ class DashboardPage:
 
     def _page_html(self, options: PageOptions, now: int) -> bytes:
         if options not in self._pages:
-            if len(self._pages) == KEPT_PAGES:
+            if len(self._pages) == MAX_CACHED_PAGES:
                 del self._pages[next(iter(self._pages))]
             summary = summarise_dashboard(
                 self._snapshot.data,
@@ -313,11 +315,11 @@ class DashboardPage:
 def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> PageMaker:
     """Return a function that returns the page about the forecasts' accuracy.
 
-    At most `KEPT_PAGES` pages are cached. A cached page is used until the data change. The returned function raises
-    StoreError if there are no data yet.
+    At most `MAX_CACHED_PAGES` pages are cached. A cached page is used until the data change. The returned function
+    raises StoreError if there are no data yet.
     """
 
-    @lru_cache(maxsize=KEPT_PAGES)
+    @lru_cache(maxsize=MAX_CACHED_PAGES)
     def made(
         options: PageOptions, coding: Coding, weather: tuple[VariableScores, ...], _version: str, _change_id: str
     ) -> Representation:
@@ -341,7 +343,7 @@ def _represent_page(html: bytes, coding: Coding, caching: str) -> Representation
         coding,
         tag=opaque_tag(html),
         cache_control=caching,
-        content_type=HTML,
+        content_type=HTML_CONTENT_TYPE,
         content_security_policy=_PAGE_CSP,
         vary=_PAGE_VARY,
     )

@@ -43,13 +43,15 @@ def translator(settings: Settings, language: Language) -> Translate:
     """
     catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
-    words, here = (
+    english_values, translated_values = (
         placeholder_values(settings),
         dict(placeholder_values(settings, lambda text: catalogue.get(text, text))),
     )
-    here |= {figure: re.sub(r"(?<=[0-9])\.(?=[0-9])", point, here[figure]) for figure in ("vat", "factor")}
+    translated_values |= {
+        figure: re.sub(r"(?<=[0-9])\.(?=[0-9])", point, translated_values[figure]) for figure in ("vat", "factor")
+    }
     table = {
-        Template(english).safe_substitute(words): Template(translated).safe_substitute(here)
+        Template(english).safe_substitute(english_values): Template(translated).safe_substitute(translated_values)
         for english, translated in catalogue.items()
     }
     return lambda text: table.get(text, text)

@@ -11,7 +11,7 @@ type Tint = Literal["t0", "t1", "t2", "t3", "t4", "negative"]
 """A colour, from cheap (`t0`) to expensive (`t4`). Prices below zero have their own colour."""
 
 _TINTS: Final[tuple[Tint, ...]] = get_args(Tint.__value__)
-_FAR_EUR_MWH: Final = 1000.0
+_REFERENCE_EUR_MWH: Final = 1000.0
 
 
 def scale_in_unit(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
@@ -23,8 +23,8 @@ def scale_in_unit(scale: Sequence[float], hours: Iterable[int], display: Display
     starts = list(hours)
     if not starts:
         return ()
-    least, most = (fmean(display.shown_amount(eur_mwh, ts) for ts in starts) for eur_mwh in (0.0, _FAR_EUR_MWH))
-    return tuple(round(least + (most - least) * bound / _FAR_EUR_MWH, 2) for bound in scale)
+    least, most = (fmean(display.shown_amount(eur_mwh, ts) for ts in starts) for eur_mwh in (0.0, _REFERENCE_EUR_MWH))
+    return tuple(round(least + (most - least) * bound / _REFERENCE_EUR_MWH, 2) for bound in scale)
 
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:

@@ -18,7 +18,7 @@ from tunnihind.web.drawing import Drawing, draw_chart
 from tunnihind.web.household import HouseholdPrice, household_price
 from tunnihind.web.next_time import cheapest_time_sentence
 from tunnihind.web.notices import (
-    NoPricesNotice,
+    NoPricesExplanation,
     Notice,
     SourceLine,
     SourceState,
@@ -26,7 +26,7 @@ from tunnihind.web.notices import (
     data_notices,
     freshness_lines,
     mode_notices,
-    no_prices_notice,
+    no_prices_explanation,
     source_lines,
 )
 from tunnihind.web.options import PageOptions
@@ -56,18 +56,19 @@ _NO_PAGE_CONTEXT: Final = PageContext()
 class DashboardSummary:
     """The words and figures with which the template of the dashboard or of the small view is filled.
 
-    `cheapest_sentence` names the cheapest three consecutive hours of the next 24. `outlook` contains sentences about
-    the highlights ahead. `scale` lists the prices at which the colour changes, in the reader's unit. `tint` is the
-    colour of the present price, or None if this price is unknown. `beyond_window` holds the served forecast for hours
-    after the public window, in EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are
-    shown, `household` is None. If there are no prices to show, `no_prices_notice` gives the reason.
+    `cheapest_sentence` names the cheapest three consecutive hours of the next 24, or is empty if none are known.
+    `outlook` contains sentences about cheap and expensive hours ahead, and about days with unusual prices. `scale`
+    lists the prices at which the colour changes, in the reader's unit. `tint` is the colour of the present price, or
+    None if this price is unknown. `beyond_window` holds the served forecast for hours after the public window, in
+    EUR/MWh. If the page shows quarters, `beyond_window` is empty. If market prices are shown, `household` is None. If
+    there are no prices to show, `no_prices_explanation` gives the reason.
     """
 
     display: Display
     current_ts: int
     current_hour: int
     current: PricedPeriod | None
-    following: PricedPeriod | None
+    next_period: PricedPeriod | None
     cheapest_sentence: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
@@ -83,7 +84,7 @@ class DashboardSummary:
     weather: WeatherStrip | None
     household: HouseholdPrice | None
     sources: tuple[SourceLine, ...]
-    no_prices_notice: NoPricesNotice | None
+    no_prices_explanation: NoPricesExplanation | None
 
 
 def summarise_dashboard(
@@ -100,7 +101,7 @@ def summarise_dashboard(
 
     For the small view (`embed=1`), `cheapest_sentence`, `outlook`, `days` and `calendar` are left empty, to save time.
     """
-    is_whole = options.embed == "0"
+    is_dashboard = options.embed == "0"
     periods = _shown_periods(data, now, settings, options.step_s)
     vat = shown_vat(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
     display = Display(options, data.market, vat, _shown_surcharge(options.tariff, periods, now))
@@ -115,12 +116,12 @@ def summarise_dashboard(
         current_ts=current_ts,
         current_hour=floor_hour(now),
         current=periods.get(current_ts),
-        following=periods.get(current_ts + display.step_s),
-        cheapest_sentence=cheapest_time_sentence(periods, current_ts, display) if is_whole else "",
+        next_period=periods.get(current_ts + display.step_s),
+        cheapest_sentence=cheapest_time_sentence(periods, current_ts, display) if is_dashboard else "",
         outlook=outlook_sentences(day_outlooks(days, now, display, page_context.weather), days, now, display)
-        if is_whole
+        if is_dashboard
         else (),
-        days=day_summaries(today, current_ts, days, data.scenarios, display) if is_whole else (),
+        days=day_summaries(today, current_ts, days, data.scenarios, display) if is_dashboard else (),
         tomorrow_is_due=lacks_tomorrows_prices(data, now) and not publication_is_late(data.market, now),
         levels=level_of,
         scale=scale,
@@ -138,14 +139,16 @@ def summarise_dashboard(
             ),
         ),
         freshness=tuple(freshness_lines(data, now, display)),
-        calendar=calendar_rows(days, today, scale, display) if is_whole else (),
+        calendar=calendar_rows(days, today, scale, display) if is_dashboard else (),
         drawing=drawing,
         weather=weather_strip(page_context.weather, drawing, display),
         household=household_price(options.tariff, periods.get(current_ts), periods.values(), now, display),
         sources=source_lines(page_context.sources, now, display),
-        no_prices_notice=None
+        no_prices_explanation=None
         if periods
-        else no_prices_notice(data, page_context.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
+        else no_prices_explanation(
+            data, page_context.sources, now, display, pipeline_expected=pipeline_expected, mode=mode
+        ),
     )
 
 
@@ -162,7 +165,7 @@ def _hours_beyond_window(
 
     If the periods are quarters, yield nothing.
     """
-    limit = free_until(data.newest_settled, now)
+    limit = free_until(data.newest_settled_ts, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
             yield {"ts": ts, **period.percentiles._asdict()}

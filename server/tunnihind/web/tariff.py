@@ -37,7 +37,7 @@ _DECIMALS: Final = 4
 """Amounts in EUR/MWh are rounded to this many decimals. Rounding removes the errors of binary fractions."""
 
 _SATURDAY: Final = 5
-_DAY: Final = (time(7), time(22))
+_DAY_RATE_TIMES: Final = (time(7), time(22))
 _PEAK_MONTHS: Final = frozenset({11, 12, 1, 2, 3})
 _MORNING_PEAK: Final = (time(9), time(12))
 _EVENING_PEAK: Final = (time(16), time(20))
@@ -91,7 +91,7 @@ FEE_RATES: Final[Mapping[Fee, Sequence[DatedRate[float]]]] = _RATE_TABLE.fees
 PRICE_LIST_SINCE: Final = max(entries[-1].since for entries in NETWORK_RATES.values())
 """The day from which the newest network rates hold."""
 
-READ_SINCE: Final = min(entries[-1].as_of for entries in (*NETWORK_RATES.values(), *FEE_RATES.values()))
+NEWEST_RATES_READ_SINCE: Final = min(entries[-1].as_of for entries in (*NETWORK_RATES.values(), *FEE_RATES.values()))
 """The newest rates of the table were read from their sources on this day or later."""
 
 
@@ -107,13 +107,13 @@ def nearest_rate[Rate](entries: Sequence[DatedRate[Rate]], day: date) -> DatedRa
 class UnknownRate(NamedTuple):
     """A part of the price whose rate is unknown on a certain day.
 
-    If `is_after` is true, `bound` is the last day of the last rate before that day. Otherwise, all known rates begin
-    after that day, and `bound` is the first day of the first rate.
+    If `is_after_bound` is true, `bound` is the last day of the last rate before that day. Otherwise, all known rates
+    begin after that day, and `bound` is the first day of the first rate.
     """
 
     part: Part
     bound: date
-    is_after: bool
+    is_after_bound: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,6 @@ class PackageTariff:
 
     package: Package
     margin: float
-
-    @property
-    def has_night_rate(self) -> bool:
-        """True if the day rate and the night rate differ in the package's newest rates."""
-        rates = NETWORK_RATES[self.package][-1].rate
-        return rates.day != rates.night
 
     def part_amounts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each part of the tariff at an instant, in c/kWh without VAT.
@@ -144,23 +138,23 @@ class PackageTariff:
     def network_rate_period(self, ts: int) -> NetworkRatePeriod | None:
         """Return the kind of network rate that holds at an instant.
 
-        If the package has no separate night rate on this day, return None.
+        If the package has no separate night rate on the day of `ts`, return None.
         """
         wall = ESTONIA.local_time(ts)
         rates = nearest_rate(NETWORK_RATES[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_rate_period(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
-        """Yield the parts of the price for which the table has no rate on a day."""
+        """Yield the parts of the price, except the margin, for which the table has no rate on a day."""
         nearest: dict[Part, DatedRate[NetworkRates] | DatedRate[float]] = {
             "network": nearest_rate(NETWORK_RATES[self.package], day)
         }
         nearest.update({fee: nearest_rate(entries, day) for fee, entries in FEE_RATES.items()})
         for part, entry in nearest.items():
             if day < entry.since:
-                yield UnknownRate(part, entry.since, is_after=False)
+                yield UnknownRate(part, entry.since, is_after_bound=False)
             elif entry.until is not None and entry.until < day:
-                yield UnknownRate(part, entry.until, is_after=True)
+                yield UnknownRate(part, entry.until, is_after_bound=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +256,10 @@ def _surcharge_steps(tariff: Tariff, hours: range) -> Iterator[SurchargeStep]:
 
 @lru_cache(maxsize=256)
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
-    """Return a package's rates on a day, and the fees of the state and the system operator.
+    """Return a package's rates on a day, and the rates of the fees of the state and the system operator.
 
-    The rates are cached, because a page needs them for each hour.
+    If a rate is unknown on this day, `nearest_rate` chooses another. The rates are cached, because a page needs them
+    for each hour.
     """
     return (
         nearest_rate(NETWORK_RATES[package], day).rate,
@@ -293,7 +288,7 @@ def _is_night(wall: datetime, country: str) -> bool:
 
     `country` is an ISO 3166 code.
     """
-    return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
+    return _is_rest_day(wall, country) or not _is_within(wall, _DAY_RATE_TIMES)
 
 
 def _is_rest_day(wall: datetime, country: str) -> bool:

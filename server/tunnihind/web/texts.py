@@ -128,6 +128,6 @@ def plural_category(language: Language, n: object) -> str:
 
 @cache
 def texts_in(language: Language) -> Texts:
-    """Return a language's texts. The file of each language is read only once."""
+    """Return a language's texts, read from the file at the first call for this language."""
     source = files("tunnihind.web").joinpath("locales", f"{language}.json").read_bytes()
     return Texts(language, msgspec.json.decode(source))

@@ -1,7 +1,7 @@
 """Draws the newest forecast of wind and sun as two bands under the chart.
 
 The forecast is for a zone's region: the Baltics or Finland. An x coordinate in the SVG is the number of hours since
-`start_ts`. To show other hours, a script only has to change the `viewBox`.
+the start of the first drawn hour. To show other hours, a script only has to change the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
 
-def wind_covariate_names(market: Market) -> tuple[str, ...]:
+def region_wind_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of the wind covariates of a market's region.
 
     Each covariate is the wind speed in m/s, 100 m above the ground, at one place with wind farms.
@@ -26,7 +26,7 @@ def wind_covariate_names(market: Market) -> tuple[str, ...]:
     return tuple(f"wind_speed_100m@{point.name}" for point in region_points(market.zone, "wind"))
 
 
-def sun_covariate_names(market: Market) -> tuple[str, ...]:
+def region_sun_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of the sun covariates of a market's region.
 
     Each covariate is the shortwave radiation in W/m² on the ground, at one place with many consumers.
@@ -37,15 +37,15 @@ def sun_covariate_names(market: Market) -> tuple[str, ...]:
 MAX_WEATHER_AGE_S: Final = 2 * DAY_S
 """Pages use no weather forecast older than this many seconds, because it would say little about the next days."""
 
-_PAST_S: Final = 2 * DAY_S
-_AHEAD_S: Final = 10 * DAY_S
+_WEATHER_PAST_S: Final = 2 * DAY_S
+_WEATHER_AHEAD_S: Final = 10 * DAY_S
 
 _WIND_TOPS_M_S: Final = (8, 16, 32)
 _SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
 """The possible values at the top of the wind band and of the sun band.
 
-Each band has only a few such values, so that readers can compare weeks. Small values make the weak sun of November
-visible.
+Each band has only a few possible values, so that readers can compare weeks. The small values of the sun band make the
+weak sun of November visible.
 """
 
 _HEIGHT: Final = 100
@@ -66,16 +66,17 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return the weather of a market's region, from forecasts issued in the two days before `now` (unix seconds).
+        """Return the weather of a market's region from two days before `now` (unix seconds) to ten days after `now`.
 
-        For each hour and place, use the newest forecast. If no mean over the places is known, return None.
+        Unknown hours at both ends are left out. For each hour and place, use the newest forecast that was issued in the
+        two days before `now`. If no mean over the places is known, return None.
         """
-        start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
+        start_ts, hours = floor_hour(now) - _WEATHER_PAST_S, (_WEATHER_PAST_S + _WEATHER_AHEAD_S) // HOUR_S
         wind, sun = (
             np.mean(
                 [archive.newest_values(name, start_ts, hours, now - MAX_WEATHER_AGE_S, now) for name in names], axis=0
             )
-            for names in (wind_covariate_names(market), sun_covariate_names(market))
+            for names in (region_wind_covariate_names(market), region_sun_covariate_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
         if not either.size:
@@ -139,13 +140,13 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
     )
 
 
-def _band_top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest of the `tops` that no known value exceeds.
+def _band_top(values: Floats, possible_tops: Sequence[int]) -> int:
+    """Return the lowest of the `possible_tops` that no known value exceeds.
 
-    If a known value exceeds all `tops`, return the highest of the `tops`.
+    If a known value exceeds all of them, return the highest of the `possible_tops`.
     """
     highest = np.nanmax(values, initial=0)
-    return next((top for top in tops if highest <= top), tops[-1])
+    return next((top for top in possible_tops if highest <= top), possible_tops[-1])
 
 
 def _area_path(shares: Floats) -> str:
@@ -168,7 +169,7 @@ def _values_text(values: Floats) -> str:
 
 
 def _day_texts(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Write the mean wind and the strongest sun of each day. Days with unknown values are left out."""
+    """Write the mean wind and the strongest sun of each day's drawn hours. Days with unknown values are left out."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.local_day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():

@@ -102,7 +102,7 @@ async def test_a_page_with_nothing_new_is_asked_for_at_the_price_of_a_304(
     await page.evaluate("window.untouched = document.querySelector('#now')")
     async with page.expect_response("**/api/series?days=2"), page.expect_response(re.compile("/$")):
         await page.clock.run_for(61_000)
-    counted = server.metrics.exposition().decode()
+    counted = server.metrics.prometheus_text().decode()
     for route in ("/", "/api/series"):
         # Each came whole once, however often a slow machine has let a minute pass.
         assert f'tunnihind_requests_total{{route="{route}",status="200"}} 1.0' in counted

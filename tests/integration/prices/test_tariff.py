@@ -46,7 +46,7 @@ def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of
 
 @given(eur_mwh, hour_starts)
 def test_with_nothing_configured_it_is_the_market_price_with_vat_by_law(price: float, start: int) -> None:
-    assert Tariff().price(price, start) == consumer_price(price, vat_rate_at(ESTONIA.vat_by_law, start))
+    assert Tariff().price(price, start) == consumer_price(price, vat_rate_at(ESTONIA.legal_vat_rates, start))
 
 
 @given(eur_mwh, hour_starts, st.sampled_from([0.0, 0.09, 0.22, 0.24]))

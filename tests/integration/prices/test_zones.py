@@ -55,7 +55,7 @@ def test_vat_is_that_of_the_zones_law_by_date(zone: Zone, day: str, rate: float,
 @given(st.sampled_from(Zone), st.dates(date(2009, 9, 1), date(2036, 1, 1)))
 def test_the_server_has_the_same_rates_on_electricity(zone: Zone, day: date) -> None:
     market = next(market for market in MARKETS.values() if market.code == zone)
-    assert vat_rate_at(market.vat_by_law, market.midnight(day)) == legal_vat_rate(zone, day)
+    assert vat_rate_at(market.legal_vat_rates, market.midnight(day)) == legal_vat_rate(zone, day)
 
 
 @pytest.mark.parametrize(

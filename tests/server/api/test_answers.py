@@ -93,7 +93,7 @@ def test_forecast_holds_every_strictly_future_hour_up_to_free_until_in_order(sit
 def test_gated_says_whether_the_run_holds_hours_past_free_until(situation: tuple[ServedData, int]) -> None:
     view, now = situation
     for answer in (forecast_response(view, now, SETTINGS), series_response(view, now, SETTINGS)):
-        assert answer.free_until == free_until(view.newest_settled, now)
+        assert answer.free_until == free_until(view.newest_settled_ts, now)
         assert answer.gated == any(ts > answer.free_until for ts in run_hours(view))
 
 

@@ -306,7 +306,7 @@ LAW_CHANGES: Final = local("2025-07-01 00:00")
 def test_prices_have_the_vat_of_their_date_or_the_operators(
     settings: Settings, kind: str, now: int, before: float | None, after: float | None, named: str, step_s: int
 ) -> None:
-    start = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
+    start = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.time_zone).date())
     # The second day is settled to its middle, so both sides of a change have settled prices and medians.
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
     known = best_known(data, step_s)

@@ -16,7 +16,7 @@ import pytest
 from tests.support.api.api_server import Answer, RunningServer, Serve, no_prices
 from tests.support.clocks import local
 from tests.support.store.stores import day_range, whole_day
-from tunnihind.api.history import FIRST_MONTH, Month, ReadPrices
+from tunnihind.api.history import FIRST_MONTH, Month, ReadMonthPrices
 from tunnihind.api.routes import MAX_STORE_READERS
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, rounded_market_price
@@ -27,7 +27,7 @@ NOW = local("2025-12-15 12:10")
 SEEN = local("2020-01-01 00:00")
 
 
-def reader(store: Store) -> ReadPrices:
+def reader(store: Store) -> ReadMonthPrices:
     """Return a reader of months like a live server's."""
     return lambda start, end: store.prices.read_archive(start, end, zones=(ESTONIA.zone,)).newest_versions()
 
@@ -240,7 +240,7 @@ def test_every_month_ends_where_the_next_one_begins() -> None:
         assert month.start_ts == end
         end = month.end_ts
         first = (first + timedelta(days=31)).replace(day=1)
-    assert datetime.fromtimestamp(end, ESTONIA.clock).isoformat() == "2027-01-01T00:00:00+02:00"
+    assert datetime.fromtimestamp(end, ESTONIA.time_zone).isoformat() == "2027-01-01T00:00:00+02:00"
 
 
 async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) -> None:

@@ -59,8 +59,8 @@ async def test_metrics_can_be_switched_off(serve: Serve) -> None:
 def test_times_fall_into_cumulated_buckets() -> None:
     metrics = Metrics()
     for seconds in (0.00005, 0.0001, 0.002, 5.0):
-        metrics.count_request("/x", 200, seconds)
-    families = text_string_to_metric_families(metrics.exposition().decode())
+        metrics.record_request("/x", 200, seconds)
+    families = text_string_to_metric_families(metrics.prometheus_text().decode())
     samples = [s for family in families for s in family.samples]
     counts = {s.labels["le"]: s.value for s in samples if s.name == "tunnihind_request_duration_seconds_bucket"}
     assert (counts["0.0001"], counts["0.001"], counts["0.0025"], counts["1.0"], counts["+Inf"]) == (2, 2, 3, 3, 4)
@@ -69,8 +69,8 @@ def test_times_fall_into_cumulated_buckets() -> None:
 def test_two_servers_in_one_process_do_not_share_their_metrics() -> None:
     first, second = Metrics(), Metrics()
     first.source_outcomes.labels("elering", "ok").inc()
-    assert b'source="elering"' in first.exposition()
-    assert b'source="elering"' not in second.exposition()
+    assert b'source="elering"' in first.prometheus_text()
+    assert b'source="elering"' not in second.prometheus_text()
 
 
 async def test_the_tier_in_use_and_the_scores_of_the_last_month_are_shown(serve: Serve) -> None:
@@ -125,7 +125,7 @@ def test_transactions_are_counted_and_a_failed_one_shows_that_the_database_is_aw
     store: Store, database: Path
 ) -> None:
     metrics = Metrics()
-    store.database.count_transactions_with(metrics.count_transaction)
+    store.database.count_transactions_with(metrics.record_transaction)
 
     def shown(name: str, access: str | None = None) -> float | None:
         return metrics.registry.get_sample_value(name, {"access": access} if access else {})

@@ -1,6 +1,6 @@
 import pytest
 
-from tunnihind.api.http.headers import best_coding, tag_matches
+from tunnihind.api.http.headers import coding_for_field, tag_matches
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from tunnihind.api.http.headers import best_coding, tag_matches
     ],
 )
 def test_the_coding_that_the_client_likes_best_is_chosen(accept_encoding: str, coding: str) -> None:
-    assert best_coding(accept_encoding) == coding
+    assert coding_for_field(accept_encoding) == coding
 
 
 @pytest.mark.parametrize(

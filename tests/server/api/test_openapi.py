@@ -8,7 +8,7 @@ import pytest
 from tests.support.api.api_server import RunningServer
 from tests.support.documents import leaves
 from tunnihind.api.openapi.document import openapi_document, vat_text
-from tunnihind.api.score_table import COLUMNS
+from tunnihind.api.score_table import SCORE_COLUMNS
 from tunnihind.settings import Settings
 
 REQUIRED = {
@@ -89,7 +89,7 @@ def test_every_answer_of_a_resource_has_an_example(document: dict[str, Any]) -> 
 def test_the_example_of_the_table_has_a_cell_for_each_column(document: dict[str, Any]) -> None:
     contents = document["paths"]["/api/v1/accuracy"]["get"]["responses"]["200"]["content"]
     names, day = csv.reader(contents["text/csv; charset=utf-8"]["example"].splitlines())
-    assert names == [*COLUMNS]
+    assert names == [*SCORE_COLUMNS]
     assert dict(zip(names, day, strict=True))["deliveryDay"] == "2025-12-15"
 
 

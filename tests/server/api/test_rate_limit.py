@@ -5,53 +5,53 @@ from aiohttp.test_utils import make_mocked_request
 
 from tests.support.api.api_server import NOW, Serve
 from tests.support.clocks import StillClock
-from tunnihind.api.rate_limit import TokenBuckets, client_address
+from tunnihind.api.rate_limit import TokenBuckets, client_key
 from tunnihind.settings import Settings
 
 
 def test_a_client_may_burst_two_seconds_worth_and_then_waits_for_a_token() -> None:
     clock = StillClock(NOW)
     buckets = TokenBuckets(5.0, clock)
-    assert [buckets.take_token("a") for _ in range(10)] == [0.0] * 10
-    assert buckets.take_token("a") == pytest.approx(0.2)
+    assert [buckets.take_token_or_wait_s("a") for _ in range(10)] == [0.0] * 10
+    assert buckets.take_token_or_wait_s("a") == pytest.approx(0.2)
     clock.instant += 0.2001
-    assert buckets.take_token("a") == 0.0
-    assert buckets.take_token("a") > 0
+    assert buckets.take_token_or_wait_s("a") == 0.0
+    assert buckets.take_token_or_wait_s("a") > 0
 
 
 def test_clients_do_not_share_a_bucket() -> None:
     buckets = TokenBuckets(1.0, StillClock(NOW))
-    assert [buckets.take_token("a") for _ in range(3)] == [0.0, 0.0, 1.0]
-    assert buckets.take_token("b") == 0.0
+    assert [buckets.take_token_or_wait_s("a") for _ in range(3)] == [0.0, 0.0, 1.0]
+    assert buckets.take_token_or_wait_s("b") == 0.0
 
 
 def test_waiting_does_not_lengthen_the_wait() -> None:
     clock = StillClock(NOW)
     buckets = TokenBuckets(1.0, clock)
     for _ in range(50):
-        buckets.take_token("a")
+        buckets.take_token_or_wait_s("a")
     clock.instant += 1.001
-    assert buckets.take_token("a") == 0.0
+    assert buckets.take_token_or_wait_s("a") == 0.0
 
 
 def test_a_rate_below_one_still_lets_the_first_request_through() -> None:
     buckets = TokenBuckets(0.1, StillClock(NOW))
-    assert buckets.take_token("a") == 0.0
-    assert buckets.take_token("a") == pytest.approx(10)
+    assert buckets.take_token_or_wait_s("a") == 0.0
+    assert buckets.take_token_or_wait_s("a") == pytest.approx(10)
 
 
 def test_a_clock_that_jumps_back_neither_fills_nor_drains_a_bucket() -> None:
     clock = StillClock(NOW)
     buckets = TokenBuckets(1.0, clock)
-    buckets.take_token("a")
+    buckets.take_token_or_wait_s("a")
     clock.instant -= 86_400
-    assert [buckets.take_token("a"), buckets.take_token("a")] == [0.0, 1.0]
+    assert [buckets.take_token_or_wait_s("a"), buckets.take_token_or_wait_s("a")] == [0.0, 1.0]
 
 
 def test_memory_is_bounded_and_the_longest_unseen_client_is_forgotten() -> None:
     buckets = TokenBuckets(1.0, StillClock(NOW), max_clients=2)
     for client in ("a", "a", "b", "b", "a", "c"):
-        buckets.take_token(client)
+        buckets.take_token_or_wait_s(client)
     assert list(buckets._buckets) == ["a", "c"]
 
 
@@ -69,8 +69,8 @@ def test_memory_is_bounded_and_the_longest_unseen_client_is_forgotten() -> None:
 def test_behind_a_trusted_proxy_the_client_is_what_it_wrote_last(forwarded: list[str], client: str) -> None:
     headers = [("X-Forwarded-For", value) for value in forwarded]
     request = make_mocked_request("GET", "/", headers=headers).clone(remote="peer")
-    assert client_address(request, trust_proxy=True) == client
-    assert client_address(request, trust_proxy=False) == "peer"
+    assert client_key(request, trust_proxy=True) == client
+    assert client_key(request, trust_proxy=False) == "peer"
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_behind_a_trusted_proxy_the_client_is_what_it_wrote_last(forwarded: list
 def test_an_ipv6_client_is_its_whole_network(peers: list[str], client: str, trust_proxy: bool) -> None:
     for peer in peers:
         request = make_mocked_request("GET", "/").clone(remote=peer)
-        assert client_address(request, trust_proxy=trust_proxy) == client
+        assert client_key(request, trust_proxy=trust_proxy) == client
         forwarded = make_mocked_request("GET", "/", headers={"X-Forwarded-For": peer}).clone(remote="192.0.2.9")
-        assert client_address(forwarded, trust_proxy=True) == client
+        assert client_key(forwarded, trust_proxy=True) == client
 
 
 async def test_too_many_requests_are_a_429_problem_that_says_when_to_come_back(serve: Serve) -> None:

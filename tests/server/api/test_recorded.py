@@ -34,8 +34,8 @@ def fill(store: Store) -> None:
         made_at = NOW - 300 - n * HOUR_S
         run = plain_run(made_at, median=round(made_at // HOUR_S % 53 * 1.7 - 9.3, 2), hours=120)
         store.runs.add(run, quarters_of(run))
-    store.runs.keep_score(HOURS, BacktestScore(24.812, 51.234, 0.5157, 24))
-    store.runs.keep_score(QUARTERS, BacktestScore(26.1, 53.4, 0.5112, 24))
+    store.runs.store_backtest_score(HOURS, BacktestScore(24.812, 51.234, 0.5157, 24))
+    store.runs.store_backtest_score(QUARTERS, BacktestScore(26.1, 53.4, 0.5112, 24))
     store.state.record_refresh(NOW - 60)
 
 

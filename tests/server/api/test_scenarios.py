@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.api.api_server import HOUR, RunningServer, make_run, make_view
 from tests.support.clocks import StillClock
 from tunnihind.api.answers import forecast_response
-from tunnihind.api.http.headers import best_coding
+from tunnihind.api.http.headers import coding_for_field
 from tunnihind.api.models.prices import ScenariosResponse
 from tunnihind.api.scenarios import scenarios_response
 from tunnihind.api.served_data import ServedData
@@ -86,7 +86,7 @@ def test_the_longest_answer_is_smaller_than_a_page() -> None:
     snapshot = Snapshot(replace(SETTINGS, full_horizon=True), StillClock(HOUR))
     snapshot.replace_data(make_view({HOUR: 80.0}, make_run(levels.tolist())))
     assert len(snapshot.scenarios_answer("identity").body) < 80_000
-    assert len(snapshot.scenarios_answer(best_coding("gzip")).body) < 40_000
+    assert len(snapshot.scenarios_answer(coding_for_field("gzip")).body) < 40_000
 
 
 def test_field_names_are_the_apis_own() -> None:

@@ -39,7 +39,7 @@ def report_of(*, mean: NaiveComparison = COMPARED, overall: Scores = SCORES) -> 
         hours={0: SCORES},
         overall=overall,
         below_p50=dict.fromkeys(LEADS, 0.49),
-        weekly_naive=NaiveComparisons(dict.fromkeys(LEADS, COMPARED), COMPARED),
+        baseline=NaiveComparisons(dict.fromkeys(LEADS, COMPARED), COMPARED),
         seven_day_mean=NaiveComparisons(dict.fromkeys(LEADS, mean), mean),
         decisions=NO_DECISION_SCORES,
     )

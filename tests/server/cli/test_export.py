@@ -79,7 +79,7 @@ def test_quarters_known_at_an_instant_are_written_in_json_too(run: Run, quotes: 
 
 def test_the_newest_forecast_is_written_in_hours_or_in_quarters(run: Run, store: Store) -> None:
     runs = plain_runs(utc("2025-12-15T10:00"))
-    store.runs.add_all(runs)
+    store.runs.add_forecast(runs)
     assert run("export", "forecast").stdout == run("export", "forecast", "--resolution", "60m").stdout
     for one, resolution, name in ((runs.hours, "60m", "hours"), (runs.by_step[QUARTER_S], "15m", "quarters")):
         columns = zip(one.p10.tolist(), one.p50.tolist(), one.p90.tolist(), strict=True)

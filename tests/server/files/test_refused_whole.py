@@ -31,4 +31,4 @@ def test_of_a_file_with_a_bad_last_line_nothing_is_stored(
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [f"Error: history.csv, {message}"]
-    assert (store.prices.count(), store.covariates.read_archive().series, store.state.version()) == (0, {}, 0)
+    assert (store.prices.count(), store.covariates.read_archive().series, store.state.served_version()) == (0, {}, 0)

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from tests.support.markets.runs import run_with
-from tunnihind.forecast.known import Archive, Known
+from tunnihind.forecast.known import Archive, KnownData
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Forecaster, Run
 from tunnihind.forecast.scoring.backtest import (
-    ENOUGH_HOURS,
+    MIN_SCORED_HOURS,
     BacktestResult,
     BacktestScore,
-    Next24Hours,
+    Next24HoursForecast,
     backtest,
     backtest_score,
-    score_instants,
+    scored_issue_instants,
 )
 from tunnihind.market import DAY_S, DELIVERY_TZ, ESTONIA, HOUR_S, day_start, delivery_day, publication_time
 
@@ -32,11 +32,11 @@ class Constant:
     """Forecasts one value, plus and minus ten, for the next ten days, and keeps the data that it was given."""
 
     value: float = 0.0
-    shown: list[Known] = field(default_factory=list)
+    shown: list[KnownData] = field(default_factory=list)
     history_days: int = 0
     market = ESTONIA
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         self.shown.append(known)
         p50 = np.full(240, self.value)
         return run_with(np.stack([p50 - 10, p50, p50 + 10]), made_at=known.as_of, tier="constant")
@@ -145,7 +145,9 @@ def test_the_forecaster_is_shown_the_world_as_of_the_issue(market: Market, utc: 
     spy = Constant()
     backtest(market(FIRST, LAST, rising), spy, date(2024, 6, 10), date(2024, 6, 10))
     assert [known.as_of for known in spy.shown] == [utc(2024, 6, day, 9) for day in range(3, 10)]
-    assert [known.prices.of("ee").newest_day for known in spy.shown] == [date(2024, 6, day) for day in range(3, 10)]
+    assert [known.prices.series_of("ee").newest_day for known in spy.shown] == [
+        date(2024, 6, day) for day in range(3, 10)
+    ]
 
 
 def test_hours_without_actual_or_baseline_are_forecast_but_not_scored(market: Market, utc: Utc) -> None:
@@ -194,9 +196,9 @@ def test_progress_is_told_after_every_forecast(market: Market) -> None:
 
 def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | None:
     """Make all forecasts that the score needs at an instant, and score them."""
-    truth = archive.prices.as_of(now).of("ee")
-    known = map(archive.as_of, score_instants(truth, now))
-    made = [Next24Hours.of(run, one) for one in known if (run := make.forecast(one))]
+    truth = archive.prices.as_of(now).series_of("ee")
+    known = map(archive.as_of, scored_issue_instants(truth, now))
+    made = [Next24HoursForecast.of(run, one) for one in known if (run := make.forecast(one))]
     return backtest_score(made, truth)
 
 
@@ -225,7 +227,7 @@ def test_the_recent_score_waits_until_four_weeks_can_be_scored(market: Market, u
     # The first forecast is for 2 March, and the first baseline for 8 March. So 28 days are known when 4 April is known.
     assert score_of(archive, Constant(), utc(2024, 4, 2, 15)) is None
     assert score_of(archive, Constant(), utc(2024, 4, 3, 15)) is not None
-    assert ENOUGH_HOURS == 672
+    assert MIN_SCORED_HOURS == 672
 
 
 def test_the_recent_score_is_none_with_nothing_known_or_a_baseline_without_error(market: Market, utc: Utc) -> None:

@@ -60,7 +60,7 @@ def test_days_outside_the_history_are_unknown_and_the_others_in_their_place() ->
     first, last = date(2025, 3, 29), date(2025, 4, 1)
     grid = PricesByDay.between(history(SPRING, [7.0] * 23), ESTONIA, first, last)
     assert np.isnan(grid.eur_mwh[[0, 2, 3]]).all()
-    assert np.nansum(grid.eur_mwh[grid.index(SPRING)]) == 7 * 23
+    assert np.nansum(grid.eur_mwh[grid.row_of(SPRING)]) == 7 * 23
 
 
 def test_a_grid_is_laid_out_in_as_many_hours_as_its_days_have() -> None:

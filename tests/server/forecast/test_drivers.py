@@ -8,7 +8,7 @@ from tunnihind.forecast.known_days.drivers import (
     MIN_ISSUE_DAYS,
     Drivers,
     make_drivers,
-    names_by_part,
+    name_groups,
     sum_or_mean,
     usual_values,
 )
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(5)
 
 def drivers_of(far: Mapping[str, Floats32], near: Mapping[str, Floats32], fit_row: int = DAYS - 1) -> Drivers:
     """Make drivers on the last day of the grid."""
-    parts = ({name: far[name] for name in names} for names in names_by_part(far))
+    parts = ({name: far[name] for name in names} for names in name_groups(far))
     return make_drivers(parts, near, DAYS - 1, fit_row)
 
 
@@ -165,12 +165,12 @@ def test_baltic_weather_of_a_week_makes_drivers_of_the_next_day_too() -> None:
     drivers = drivers_of(week, {})
     assert set(drivers.near) == {"residual_baltic", "wind_baltic", "solar_baltic"}
     assert np.array_equal(drivers.near["residual_baltic"][1:], drivers.far["residual_baltic"][:, 2])
-    assert not drivers.has_next_day_only
+    assert not drivers.uses_next_day_covariates
     assert not drivers_of({"fi_wind_mw": far()}, {}).near
     megawatts = near()
     both = drivers_of(week, {"lt_wind_da_mw": megawatts})
     assert both.near["wind_baltic"] == pytest.approx(megawatts / 1000)
-    assert both.has_next_day_only
+    assert both.uses_next_day_covariates
     assert both.members["residual_baltic"] == (
         "wind_speed_100m@lt_west",
         "shortwave_radiation@lt_kaunas",
@@ -193,7 +193,7 @@ def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -
 
 def test_drivers_are_made_in_less_memory_than_the_weather_takes() -> None:
     names = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
-    weather = ({name: far() for name in part} for part in names_by_part(names))
+    weather = ({name: far() for name in part} for part in name_groups(names))
     tracemalloc.start()
     make_drivers(weather, {}, DAYS - 1, DAYS - 1)
     peak = tracemalloc.get_traced_memory()[1]

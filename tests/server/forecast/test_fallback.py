@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from tunnihind.forecast.known import Archive, CovariateArchive, Floats, Known, KnownPrice, PriceArchive, PriceHistory
+from tunnihind.forecast.known import (
+    Archive,
+    CovariateArchive,
+    Floats,
+    KnownData,
+    KnownPrice,
+    PriceArchive,
+    PriceHistory,
+)
 from tunnihind.forecast.known_days.calendar import day_class
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.run import Run
@@ -254,7 +262,7 @@ price = st.one_of(st.just(math.nan), st.floats(-500, 4000, width=32), st.sampled
 def test_whatever_is_known_no_percentile_crosses_or_passes_the_limits(prices: Floats, age_s: int) -> None:
     start = day_start(date(2024, 10, 20))
     history = PriceHistory(start + age_s, {SeriesKey("ee", HOUR_S): PriceSeries("ee", HOUR_S, start, prices)})
-    run = LastWeeksMean(ESTONIA).forecast(Known(start + age_s, history, CovariateArchive()))
+    run = LastWeeksMean(ESTONIA).forecast(KnownData(start + age_s, history, CovariateArchive()))
     if run is None:
         known = np.flatnonzero(~np.isnan(prices))
         assert known.size == 0 or delivery_day(start + int(known[-1]) * HOUR_S) + timedelta(days=7) < delivery_day(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive, with_covariates
-from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.known import Archive, Floats, IssuedSeries, Known
+from tunnihind.forecast.columns.lead import ColumnData
+from tunnihind.forecast.known import Archive, Floats, IssuedSeries, KnownData
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
 from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
@@ -55,12 +55,12 @@ def archive() -> Archive:
     return with_covariates(windy_archive(FIRST, DAYS), **nearest)
 
 
-def columns_of(known: Known) -> LeadColumns:
-    newest = known.prices.of("ee").newest_day
+def columns_of(known: KnownData) -> ColumnData:
+    newest = known.prices.series_of("ee").newest_day
     assert newest is not None
     days = KnownDays.of(known, ESTONIA, FIRST, newest, SeasonCache(), era_start(newest))
     assert days is not None
-    return LeadColumns.of(days, days.issue_lag, days.newest - 40)
+    return ColumnData.of(days, days.issue_lag, days.newest_row - 40)
 
 
 def restored(learner: Learner, model: PointModelFactory) -> Learner:
@@ -71,7 +71,7 @@ def restored(learner: Learner, model: PointModelFactory) -> Learner:
     return LearntData(kept.document, arrays).restore(Learner, shapes)
 
 
-def said_by(learner: Learner, columns: LeadColumns) -> list[bytes]:
+def said_by(learner: Learner, columns: ColumnData) -> list[bytes]:
     """Return all results of a learner: its past forecasts, its corrections, and the predictions of its fits."""
     blocks = RowBlocks(columns, learner.through)
     days = range(learner.through - 6, learner.through + 1)

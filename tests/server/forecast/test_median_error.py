@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.intervals.conformal import (
+    calibrated_percentiles,
     lowest_likely_price,
     nondecreasing_by_lead,
     percentiles_from_distances,
-    percentiles_of,
     signed_distances,
 )
 from tunnihind.forecast.intervals.median_error import moved_by_median_error
@@ -107,7 +107,7 @@ def test_p50_moves_within_the_interval_of_the_models_forecast() -> None:
     p10, _, p90 = percentiles_from_distances(
         model, -nondecreasing_by_lead(-low), nondecreasing_by_lead(high), lowest_likely_price(prices), LIMITS
     )
-    percentiles = percentiles_of(model, prices, issued, LIMITS)
+    percentiles = calibrated_percentiles(model, prices, issued, LIMITS)
     assert (percentiles[0] == p10).all()
     assert (percentiles[2] == p90).all()
     assert percentiles[1] == pytest.approx(np.clip(moved_by_median_error(model, prices, issued), p10, p90))
@@ -119,5 +119,5 @@ def test_percentiles_never_cross(seed: int, spread: float) -> None:
     rng = np.random.default_rng(seed)
     prices = rng.normal(40, 60, (90, HOURS))
     issued = prices + rng.normal(0, spread, (LEADS, 90, HOURS))
-    p10, p50, p90 = percentiles_of(rng.normal(40, 60, (LEADS, HOURS)), prices, issued, LIMITS)
+    p10, p50, p90 = calibrated_percentiles(rng.normal(40, 60, (LEADS, HOURS)), prices, issued, LIMITS)
     assert ((p10 <= p50) & (p50 <= p90)).all()

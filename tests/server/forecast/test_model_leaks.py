@@ -92,7 +92,7 @@ def test_the_forecast_of_a_settled_day_is_the_one_issued_before_it_was_known(arc
 
 def test_a_price_planted_as_a_covariate_of_the_future_moves_nothing(archive: Archive, utc: Utc) -> None:
     as_of = utc(*BEFORE_PUBLICATION)
-    truth = archive.prices.newest_versions().of("ee")
+    truth = archive.prices.newest_versions().series_of("ee")
     day_long = 24 * HOUR_S
     planted = tuple(
         IssuedSeries(as_of + 1, start, truth.between(start, start + 9 * day_long).eur_mwh.astype(np.float32))

@@ -177,7 +177,7 @@ def test_at_any_instant_every_hour_to_come_is_covered(
     as_of = day_start(date(2024, 3, 24)) + hour * HOUR_S + minute * 60
     known = archive.as_of(as_of)
     run = forecaster.forecast(known)
-    newest = known.prices.of("ee").newest_day
+    newest = known.prices.series_of("ee").newest_day
     assert run is not None
     assert newest is not None
     assert run.start_ts == as_of // HOUR_S * HOUR_S + HOUR_S

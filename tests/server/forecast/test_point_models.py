@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.markets.mean_model import Mean
 from tests.support.markets.windy_market import windy_archive
-from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
-from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
+from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_PRICES, WEATHER
+from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnGroup, InputRows
 from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, Floats
@@ -62,10 +62,10 @@ def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
 
     TieredForecaster(ESTONIA, model=Reading).forecast(archive.as_of(utc(2025, 10, 20, 9)))
     rows = given[-1]
-    assert list(rows.names.groups) == [OWN, CALENDAR, WEATHER, NEIGHBOURS]
-    assert rows.hourly(WEEK_MEAN).shape == (len(rows.x), 24)
-    assert "wind_fi_target" in rows.names.of(WEATHER)
-    assert rows.names.of(NEXT_DAY) == ()
+    assert list(rows.names.groups) == [OWN_PRICES, CALENDAR, WEATHER, NEIGHBOURS]
+    assert rows.hourly(WEEK_MEAN_COLUMN).shape == (len(rows.x), 24)
+    assert "wind_fi_target" in rows.names.in_group(WEATHER)
+    assert rows.names.in_group(NEXT_DAY) == ()
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

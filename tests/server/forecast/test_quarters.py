@@ -18,7 +18,7 @@ from tunnihind.forecast.known import Archive, Floats
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.known_quarters import MIDDLES, KnownQuarters
 from tunnihind.forecast.quarters.quarters import quarters_of
-from tunnihind.forecast.quarters.shape import deviations
+from tunnihind.forecast.quarters.shape import quarter_deviations
 from tunnihind.forecast.quarters.slope import PRIOR_COEFFICIENTS, ReplayedForecasts, SlopeRegression
 from tunnihind.forecast.run import Run
 from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, delivery_day
@@ -116,7 +116,7 @@ def test_line_and_curve_follow_the_hours_before_and_after() -> None:
     def shape(previous: float, following: float) -> Floats:
         before, after = np.array([previous]), np.array([following])
         zero = np.zeros(1)
-        quarters: Floats = deviations(
+        quarters: Floats = quarter_deviations(
             np.array([20.0]), before, after, recent=zero, rise=zero, coefficients=PRIOR_COEFFICIENTS
         )
         return quarters.ravel()
@@ -131,9 +131,9 @@ def test_line_and_curve_follow_the_hours_before_and_after() -> None:
 def test_a_days_first_hour_goes_on_from_the_price_before_it(archive: Archive, utc: Utc) -> None:
     as_of, day = utc(2025, 11, 20, 9), date(2025, 11, 21)
     hourly, quarters = both_runs(archive, as_of)
-    hours = archive.as_of(as_of).prices.of("ee")
+    hours = archive.as_of(as_of).prices.series_of("ee")
     other = replace(hours, eur_mwh=np.where(hours.starts == day_start(day) - HOUR_S, 500.0, hours.eur_mwh))
-    known = KnownQuarters.until(archive.as_of(as_of).prices.of("ee", QUARTER_S), date(2025, 11, 20))
+    known = KnownQuarters.until(archive.as_of(as_of).prices.series_of("ee", QUARTER_S), date(2025, 11, 20))
     moved = quarters_of(hourly, other, known, NOTHING_ISSUED, ESTONIA)
     first = (day_start(day) - quarters.start_ts) // QUARTER_S
     assert moved.p50[first] > quarters.p50[first] + 20

@@ -57,7 +57,7 @@ def test_leads_months_and_hours_without_a_scored_hour_are_left_out(utc: Utc) -> 
     report = BacktestReport.of(result_of(targets, np.array([1.0, math.nan])), ESTONIA)
     assert (list(report.months), list(report.hours), list(report.leads)) == (["2024-01"], [18], [1])
     unscored = BacktestReport.of(result_of(targets, np.full(2, math.nan)), ESTONIA)
-    assert not any((unscored.leads, unscored.months, unscored.hours, unscored.below_p50, unscored.weekly_naive.leads))
+    assert not any((unscored.leads, unscored.months, unscored.hours, unscored.below_p50, unscored.baseline.leads))
 
 
 def test_the_share_below_p50_counts_only_hours_that_are_scored(utc: Utc) -> None:
@@ -70,15 +70,15 @@ def test_the_model_is_tested_against_either_naive_forecast_by_days() -> None:
     targets = hours_between(date(2024, 3, 1), date(2024, 4, 30))  # the month has a day of 23 hours
     actual = np.random.default_rng(1).normal(45, 3, targets.size)
     report = BacktestReport.of(result_of(targets, actual, p50=49, baseline=50, mean=41, lead=3), ESTONIA)
-    assert list(report.weekly_naive.leads) == list(report.seven_day_mean.leads) == [3]
-    weekly, mean = report.weekly_naive.overall, report.seven_day_mean.overall
+    assert list(report.baseline.leads) == list(report.seven_day_mean.leads) == [3]
+    weekly, mean = report.baseline.overall, report.seven_day_mean.overall
     assert weekly.test.days == mean.test.days == 61
-    assert weekly.benchmark_mae == pytest.approx(np.abs(actual - 50).mean())
-    assert mean.benchmark_mae == pytest.approx(np.abs(actual - 41).mean())
+    assert weekly.naive_mae == pytest.approx(np.abs(actual - 50).mean())
+    assert mean.naive_mae == pytest.approx(np.abs(actual - 41).mean())
     assert weekly.test.t < -5
     assert weekly.test.p < 0.001
     assert abs(mean.test.t) < 3
-    assert weekly == report.weekly_naive.leads[3]
+    assert weekly == report.baseline.leads[3]
 
 
 def test_hours_without_a_seven_day_mean_are_scored_but_not_tested_against_it() -> None:
@@ -86,4 +86,4 @@ def test_hours_without_a_seven_day_mean_are_scored_but_not_tested_against_it() -
     report = BacktestReport.of(result_of(targets, np.ones(targets.size), mean=math.nan), ESTONIA)
     assert report.overall.n == targets.size
     assert report.seven_day_mean.overall.test.days == 0
-    assert math.isnan(report.seven_day_mean.overall.benchmark_mae)
+    assert math.isnan(report.seven_day_mean.overall.naive_mae)

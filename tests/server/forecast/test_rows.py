@@ -26,7 +26,7 @@ def test_what_is_made_of_each_day_is_made_once_for_all_days_that_rows_are_picked
         return total
 
     whole = rows()
-    picked = [whole.pick(slice(2, 7)), whole.pick(slice(2, 7)).pick(slice(1, 3)), whole]
+    picked = [whole.rows_at(slice(2, 7)), whole.rows_at(slice(2, 7)).rows_at(slice(1, 3)), whole]
     found = [some.cached_day_values(sums, 2.0) for some in picked]
     assert made == [DAYS]
     for some, sum_of_days in zip(picked, found, strict=True):

@@ -18,7 +18,7 @@ from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
-from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks, ranks_of
+from tunnihind.forecast.scenarios.dependence import ranks_of, ranks_of_past_errors, ranks_of_random_errors
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scenarios.values import scenario_values
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_end, day_start, hours_of
@@ -107,7 +107,7 @@ def test_ranks_keep_the_dependence_of_a_market_whose_errors_are_autoregressive()
         for hour in range(1, hourly.size):
             hourly[hour] = 0.97 * hourly[hour - 1] + 0.24 * shocks[hour]
         hours, issued = of_a_market(0.3 * hourly.reshape(-1, 24))
-        ranks = past_ranks(issued, hours, range(1, 8))
+        ranks = ranks_of_past_errors(issued, hours, range(1, 8))
         assert ranks is not None
         correlations.append(np.corrcoef(ranks.reshape(20, -1).T))
     found = np.mean(correlations, axis=0)
@@ -124,7 +124,7 @@ def test_each_hour_takes_the_error_of_its_own_lead() -> None:
     leads = 0.2 * rng.normal(size=(7, 200, 24))
     leads[1, 1:] = -leads[0, :-1]
     hours, issued = of_a_market(leads[0], leads)
-    ranks = past_ranks(issued, hours, range(1, 8))
+    ranks = ranks_of_past_errors(issued, hours, range(1, 8))
     assert ranks is not None
     assert np.array_equal(ranks[:, 1], 19 - ranks[:, 0])
     assert abs(np.corrcoef(ranks[:, 2].ravel(), ranks[:, 0].ravel())[0, 1]) < 0.2
@@ -133,7 +133,10 @@ def test_each_hour_takes_the_error_of_its_own_lead() -> None:
 def test_settled_days_stand_before_those_ahead() -> None:
     rng = np.random.default_rng(3)
     hours, issued = of_a_market(0.2 * rng.normal(size=(200, 24)))
-    ahead, with_settled = past_ranks(issued, hours, range(1, 8)), past_ranks(issued, hours, range(-1, 8))
+    ahead, with_settled = (
+        ranks_of_past_errors(issued, hours, range(1, 8)),
+        ranks_of_past_errors(issued, hours, range(-1, 8)),
+    )
     assert ahead is not None
     assert with_settled is not None
     assert np.array_equal(with_settled[:, 2:], ahead)
@@ -142,7 +145,7 @@ def test_settled_days_stand_before_those_ahead() -> None:
 @pytest.mark.parametrize("days", [160, 60, 28, 27])
 def test_with_less_history_the_issues_are_nearer_until_there_are_too_few(days: int) -> None:
     hours, issued = of_a_market(np.random.default_rng(4).normal(size=(days, 24)))
-    ranks = past_ranks(issued, hours, range(1, 8))
+    ranks = ranks_of_past_errors(issued, hours, range(1, 8))
     assert (ranks is None) == (days == 27)
     if ranks is not None:
         assert (np.sort(ranks, axis=0) == np.arange(20)[:, None, None]).all()
@@ -151,10 +154,10 @@ def test_with_less_history_the_issues_are_nearer_until_there_are_too_few(days: i
 def test_past_forecasts_with_unknown_errors_are_passed_over() -> None:
     errors = np.random.default_rng(4).normal(size=(200, 24))
     hours, issued = of_a_market(errors[40:])
-    expected = past_ranks(issued, hours, range(1, 8))
+    expected = ranks_of_past_errors(issued, hours, range(1, 8))
     errors[:40] = np.nan
     hours, issued = of_a_market(errors)
-    ranks = past_ranks(issued, hours, range(1, 8))
+    ranks = ranks_of_past_errors(issued, hours, range(1, 8))
     assert expected is not None
     assert ranks is not None
     assert np.array_equal(ranks, expected)
@@ -167,7 +170,7 @@ def test_prices_that_are_days_old_have_paths_to_the_end() -> None:
 
 
 def test_without_a_past_hours_are_alike_the_nearer_they_are() -> None:
-    ranks = modelled_ranks(2000).T
+    ranks = ranks_of_random_errors(2000).T
     found = {apart: np.corrcoef(ranks[:-apart].ravel(), ranks[apart:].ravel())[0, 1] for apart in (1, 6, 24, 200)}
     for apart, correlation in found.items():
         expected = 0.45 * np.exp(-apart / 2.5) + 0.55 * np.exp(-apart / 34)

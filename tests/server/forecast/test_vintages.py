@@ -22,7 +22,7 @@ from tunnihind.forecast.known_days.vintages import (
     without_superseded_weather_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
-from tunnihind.pipeline.retention import covariate_read_times, is_midnight_run, superfluous_instants
+from tunnihind.pipeline.retention import covariate_keep_instants, is_midnight_run, superfluous_instants
 
 FIRST = date(2025, 3, 20)
 GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))
@@ -95,7 +95,7 @@ def test_the_sweep_finds_what_looking_at_every_forecast_finds(seed: int) -> None
 
 
 def test_the_hour_that_the_spring_day_lacks_is_between_its_neighbours() -> None:
-    row = GRID.index(date(2025, 3, 30))
+    row = GRID.row_of(date(2025, 3, 30))
     start = int(GRID.starts[row])
     found = seen(issue(start - DAY_S, start, 10.0, 20.0, 40.0), rows=range(row - 1, row))
     assert found[0, 2, :4].tolist() == [10.0, 20.0, 30.0, 40.0]
@@ -168,11 +168,11 @@ def test_what_past_days_see_does_not_change_when_old_runs_are_deleted(delays: Se
     as_of = AS_OF // DAY_S * DAY_S + 28 * DAY_S + hour * HOUR_S
     known = tuple(issue for issue in issues if issue.issued_ts <= as_of)
     old = [issue.issued_ts for issue in known if issue.issued_ts < as_of - 14 * DAY_S]
-    gone = superfluous_instants(old, covariate_read_times)
+    gone = superfluous_instants(old, covariate_keep_instants)
     thinned = tuple(issue for issue in known if issue.issued_ts not in gone or is_midnight_run(issue.run_ts))
     assert len(thinned) < len(known)
     grid = DayGrid.between(delivery_day(AS_OF), delivery_day(AS_OF) + timedelta(days=38))
-    today = grid.index(delivery_day(as_of))
+    today = grid.row_of(delivery_day(as_of))
     instants = issue_instants(grid, as_of, today)
     frame = VintageFrame.of(grid, instants, range(today + 1), WEEK_AGES)
     before, after = vintages([without_superseded_weather_runs(some, as_of) for some in (known, thinned)], frame)

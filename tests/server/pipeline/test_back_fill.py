@@ -68,7 +68,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
     run = store.runs.newest(HOURS)
     assert run is not None
     assert run.inputs["errorDays"] == 90
-    assert store.runs.score(HOURS) is not None
+    assert store.runs.backtest_score(HOURS) is not None
     assert [window.days for window in store.scores.window_scores("ee")] == [7, 30, 90]
 
 
@@ -103,8 +103,8 @@ def five_years() -> Quotes:
 
 async def test_a_kill_between_chunks_costs_no_chunk(store: Store) -> None:
     class Killer(RecordingObserver):
-        def history_filled(self, what: str, done: int, total: int) -> None:
-            super().history_filled(what, done, total)
+        def back_fill_progressed(self, what: str, done: int, total: int) -> None:
+            super().back_fill_progressed(what, done, total)
             if done == 2:
                 raise asyncio.CancelledError
 

@@ -17,8 +17,8 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, Market, floor_hour, utc_midnight
 from tunnihind.pipeline.covariates import CovariateIngest
-from tunnihind.pipeline.retention import thin
-from tunnihind.sources.base import days
+from tunnihind.pipeline.retention import delete_superfluous
+from tunnihind.sources.base import days_between
 from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import open_session
 from tunnihind.store.store import Store
@@ -64,7 +64,7 @@ async def test_a_month_filled_again_grows_and_nothing_is_doubled(store: Store) -
     await ingest.fill_part(source, MONTH, date(2025, 12, 3))
     await ingest.fill_part(source, MONTH, TODAY)
     assert [issue.start_ts for issue in kept(store, source.covariate)] == [
-        utc_midnight(day) for day in days(MONTH, TODAY)
+        utc_midnight(day) for day in days_between(MONTH, TODAY)
     ]
 
 
@@ -169,11 +169,11 @@ async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_
         store.covariates.add({source.covariate: [IssuedSeries(live_ts, live_ts, np.zeros(48, np.float32))]})
     await ingest.fill_part(source, MONTH, TODAY)
     clock.instant += 14 * DAY_S
-    assert thin(store, int(clock.now())) > 0
+    assert delete_superfluous(store, int(clock.now())) > 0
     before = store.covariates.change_counts()
     await ingest.fill_part(source, MONTH, TODAY)
     assert store.covariates.change_counts() == before
-    assert thin(store, int(clock.now())) == 0
+    assert delete_superfluous(store, int(clock.now())) == 0
 
 
 async def test_a_days_run_comes_over_the_wire_and_is_kept_with_its_name(store: Store) -> None:

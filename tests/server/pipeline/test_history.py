@@ -15,7 +15,7 @@ from tunnihind.forecast.scoring.backtest import SCORE_DAYS
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, PriceLimits
 from tunnihind.pipeline.history import ArchiveCache
 from tunnihind.pipeline.modelling import ProcessModeller, make_runs, process_modeller
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.store.store import Store
 
 NOW = local("2025-12-15 10:00")
@@ -86,7 +86,7 @@ def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
     filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
     history = ArchiveCache()
     assert levels(history.read_archive(filled, FORECASTER, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
-    thin(filled, NOW)
+    delete_superfluous(filled, NOW)
     assert len(levels(history.read_archive(filled, FORECASTER, NOW))) < 5
 
 

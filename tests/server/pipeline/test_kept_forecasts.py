@@ -19,7 +19,7 @@ from tunnihind.forecast.run import Runs
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, ZONES
 from tunnihind.pipeline import modelling
 from tunnihind.pipeline.modelling import learnt_folder, make_runs
-from tunnihind.store.packing import pack_series
+from tunnihind.store.packing import pack_covariate_values
 from tunnihind.store.prices import Price
 from tunnihind.store.schema import covariates, prices
 from tunnihind.store.store import Store
@@ -126,7 +126,7 @@ def edit(store: Store, kind: str, place: int, value: float) -> None:
         elif kind == "price":
             connection.execute(update(prices).where(where).values(eur_mwh=value))
         elif kind == "wind":
-            series, scale = pack_series(np.full(9 * 24, value, np.float32))
+            series, scale = pack_covariate_values(np.full(9 * 24, value, np.float32))
             connection.execute(update(covariates).where(where).values(series=series, scale=scale))
         else:
             connection.execute(update(covariates).where(where).values(series=b"x"))

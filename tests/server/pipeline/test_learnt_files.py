@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunnihind.forecast.replay.learnt import LearntData
-from tunnihind.pipeline.learnt_files import BYTES_LEFT_FREE, MAX_FILES, LearntFiles
+from tunnihind.pipeline.learnt_files import MAX_FILES, MIN_FREE_BYTES, LearntFiles
 
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([np.nan, 1], np.float32), np.array([True]), np.empty((0, 24)))
 LEARNT = LearntData(b'{"a":{"array":0}}', ARRAYS)
@@ -116,7 +116,7 @@ def test_on_a_full_disk_nothing_is_kept_and_nothing_is_left(
 def test_on_a_disk_that_is_nearly_full_the_database_has_the_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = [BYTES_LEFT_FREE, BYTES_LEFT_FREE - 1]
+    free = [MIN_FREE_BYTES, MIN_FREE_BYTES - 1]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free.pop(0)))
     files(tmp_path).keep("a past", LEARNT)
     assert same(files(tmp_path).find("a past"))

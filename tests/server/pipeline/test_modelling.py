@@ -22,7 +22,7 @@ from tunnihind.errors import StoreError
 from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Runs
-from tunnihind.forecast.scoring.backtest import Next24Hours
+from tunnihind.forecast.scoring.backtest import Next24HoursForecast
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end
 from tunnihind.pipeline.modelling import ProcessModeller, learnt_folder, make_runs, process_modeller
 from tunnihind.store.store import Store
@@ -120,7 +120,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
     def note_made(first: int) -> None:
         nothing = np.empty(0)
         made = [
-            Next24Hours(ts, ts, nothing, nothing, nothing, step_s)
+            Next24HoursForecast(ts, ts, nothing, nothing, nothing, step_s)
             for ts in instants
             for step_s in (HOUR_S, QUARTER_S)
             if ts >= first

@@ -50,7 +50,7 @@ async def test_with_all_well_one_pass_ends_and_says_so(
 ) -> None:
     changes: list[int] = []
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
-    assert await pipeline.catch_up(lambda: changes.append(store.state.version()))
+    assert await pipeline.catch_up(lambda: changes.append(store.state.served_version()))
     # There is a notice after prices, weather, forecast, backtest and thinning, and one when the prices are stored.
     assert len(changes) == 6
     assert changes[0] < changes[-1]
@@ -125,10 +125,10 @@ async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_e
         # Before the second start, another server with other settings has run the pipeline.
         for name in ("entsoe", source.name):
             store.health.record_failure(name, NOW - 60, DOWN)
-        noted = store.health.all()[source.name].failures
+        noted = store.health.by_source()[source.name].failures
         await live(pipeline, clock, NOW + (start + 1) * MINUTE)
-        assert "entsoe" not in store.health.all()
-        assert store.health.all()[source.name].failures >= noted
+        assert "entsoe" not in store.health.by_source()
+        assert store.health.by_source()[source.name].failures >= noted
 
 
 async def test_sources_are_asked_although_others_cannot_be_forgotten(
@@ -150,7 +150,7 @@ async def test_malformed_answers_are_outlived(store: Store, clock: JumpingClock,
         await live(pipeline, clock, NOW + 8 * MINUTE)
     assert len(server.requests) == 4
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
-    assert store.health.all()["elering"].failures == 0
+    assert store.health.by_source()["elering"].failures == 0
 
 
 async def test_a_pause_that_is_asked_for_is_kept_to_and_stops_nothing_else(

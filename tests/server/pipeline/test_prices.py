@@ -31,10 +31,10 @@ async def test_the_same_answer_again_changes_nothing_but_the_refresh(store: Stor
     async with FakeElering(two_days()) as server:
         trial = IngestTrial(store, elering(session, server))
         await trial.ingest()
-        version = store.state.version()
+        version = store.state.served_version()
         assert await trial.ingest(after_s=60) == AddedCounts()
-    assert (store.state.version(), store.state.last_refresh()) == (version, NOW + 60)
-    assert store.state.prices_stored_at() == NOW
+    assert (store.state.served_version(), store.state.last_refresh()) == (version, NOW + 60)
+    assert store.state.prices_changed_at() == NOW
 
 
 async def test_a_part_of_tomorrow_is_held_until_the_whole_of_it_is_there(store: Store, session: ClientSession) -> None:
@@ -162,16 +162,16 @@ async def test_a_correction_is_known_from_when_it_came_and_not_before(store: Sto
     assert await trial.ingest(after_s=3600) == AddedCounts(corrected=8, unchanged=88)
     hour = day_start(TODAY)
     archive = store.prices.read_archive()
-    before, after = (archive.as_of(at).of("ee")[hour] for at in (NOW + 7199, NOW + 7200))
+    before, after = (archive.as_of(at).series_of("ee")[hour] for at in (NOW + 7199, NOW + 7200))
     assert after == pytest.approx(before + 7.0)
-    assert store.state.prices_stored_at() == NOW + 7200
+    assert store.state.prices_changed_at() == NOW + 7200
 
 
 async def test_tomorrow_is_known_from_when_it_was_first_seen(store: Store) -> None:
     await IngestTrial(store, ScriptedPrices(two_days())).ingest()
     archive = store.prices.read_archive()
-    assert archive.as_of(NOW - 1).of("ee").newest_day == TODAY
-    assert archive.as_of(NOW).of("ee").newest_day == TOMORROW
+    assert archive.as_of(NOW - 1).series_of("ee").newest_day == TODAY
+    assert archive.as_of(NOW).series_of("ee").newest_day == TOMORROW
 
 
 async def test_no_zone_is_ever_settled_by_prices_of_another_day(store: Store) -> None:

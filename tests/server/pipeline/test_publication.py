@@ -112,8 +112,8 @@ async def test_over_the_wire_todays_auction_comes_at_its_time(store: Store, sess
         await live(pipeline_of(store, clock, prices=[source]), clock, local("2025-12-15 14:00"))
     assert max(hourly(store)) == max(quotes["ee"]) // HOUR_S * HOUR_S
     archive = store.prices.read_archive()
-    assert archive.as_of(publication_time(TOMORROW) - 1).of("ee").newest_day == TODAY
-    assert archive.as_of(publication_time(TOMORROW) + MINUTE).of("ee").newest_day == TOMORROW
+    assert archive.as_of(publication_time(TOMORROW) - 1).series_of("ee").newest_day == TODAY
+    assert archive.as_of(publication_time(TOMORROW) + MINUTE).series_of("ee").newest_day == TOMORROW
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from tests.support.clocks import local
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, delivery_day
 from tunnihind.pipeline.schedule import (
     ZONE_TASK_KINDS,
-    CovariateNeeds,
+    CovariateSourceSituation,
     Situation,
     Task,
     TaskKind,
     Tries,
     ZoneSituation,
-    asked_pause_end,
     due_at,
     due_tasks,
+    limited_pause_end,
     pause_after_failures,
     price_request_days,
 )
@@ -37,8 +37,8 @@ def task(kind: TaskKind) -> Task:
     return Task(kind, zone="ee" if kind in ZONE_TASK_KINDS else None)
 
 
-def after_success(kind: TaskKind, ok_ts: int, **facts: object) -> Situation:
-    return situation_of(tries={task(kind): Tries(tried_ts=ok_ts, ok_ts=ok_ts)}, **facts)
+def after_success(kind: TaskKind, succeeded_ts: int, **facts: object) -> Situation:
+    return situation_of(tries={task(kind): Tries(tried_ts=succeeded_ts, succeeded_ts=succeeded_ts)}, **facts)
 
 
 def is_due(kind: TaskKind, situation: Situation, now: int) -> bool:
@@ -146,17 +146,17 @@ NOON = local("2025-12-15 12:00")
 
 
 def test_an_empty_store_wants_prices_and_history_but_no_forecast_yet() -> None:
-    needs = {
-        "weather": CovariateNeeds(PATIENT, (date(2025, 12, 1),)),
-        "whole": CovariateNeeds(PATIENT),
+    situations = {
+        "weather": CovariateSourceSituation(PATIENT, (date(2025, 12, 1),)),
+        "whole": CovariateSourceSituation(PATIENT),
     }
-    assert due_tasks(situation_of(missing_years=(2025, 2024), covariates=needs), NOON) == [
+    assert due_tasks(situation_of(missing_years=(2025, 2024), covariates=situations), NOON) == [
         Task(TaskKind.PRICES),
         Task(TaskKind.COVARIATES, "weather"),
         Task(TaskKind.COVARIATES, "whole"),
         Task(TaskKind.PRICE_HISTORY),
         Task(TaskKind.COVARIATE_HISTORY, "weather"),
-        Task(TaskKind.THIN),
+        Task(TaskKind.CLEAN_UP),
     ]
 
 
@@ -171,7 +171,7 @@ BRISK = Cadence(every_s=HOUR_S, retry_s=30, longest_retry_s=45)
 def test_each_source_of_covariates_is_asked_at_its_own_cadence() -> None:
     tasks = {name: Task(TaskKind.COVARIATES, name) for name in ("patient", "brisk")}
     situation = situation_of(
-        covariates={"patient": CovariateNeeds(PATIENT), "brisk": CovariateNeeds(BRISK)},
+        covariates={"patient": CovariateSourceSituation(PATIENT), "brisk": CovariateSourceSituation(BRISK)},
         tries={task: Tries(NOON, NOON) for task in tasks.values()},
     )
     assert due_at(tasks["patient"], situation, NOON + 1) == NOON + 3 * HOUR_S
@@ -187,7 +187,10 @@ def test_each_source_of_covariates_has_its_own_pauses_after_failures(
     now = local(f"2025-12-15 {time}")
     months = (date(2025, 12, 1),)
     situation = situation_of(
-        covariates={"patient": CovariateNeeds(PATIENT, months), "brisk": CovariateNeeds(BRISK, months)},
+        covariates={
+            "patient": CovariateSourceSituation(PATIENT, months),
+            "brisk": CovariateSourceSituation(BRISK, months),
+        },
         tries={Task(kind, name): Tries(now, failures=failures) for name in ("patient", "brisk")},
     )
     assert due_at(Task(kind, "patient"), situation, now) == now + patient_s
@@ -196,7 +199,7 @@ def test_each_source_of_covariates_has_its_own_pauses_after_failures(
 
 def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None:
     situation = situation_of(
-        covariates={"down": CovariateNeeds(PATIENT), "up": CovariateNeeds(PATIENT)},
+        covariates={"down": CovariateSourceSituation(PATIENT), "up": CovariateSourceSituation(PATIENT)},
         tries={
             Task(TaskKind.COVARIATES, "down"): Tries(NOON, None, 1),
             Task(TaskKind.COVARIATES, "up"): Tries(NOON, NOON),
@@ -206,22 +209,24 @@ def test_a_source_that_fails_leaves_the_cadence_of_the_others_as_it_is() -> None
     assert Task(TaskKind.COVARIATES, "up") not in due_tasks(situation, NOON + 3 * HOUR_S - 1)
 
 
-@pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
-def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, stored_ts: int) -> None:
-    situation = situation_of(run_made_at=run_made_at, stored_ts=stored_ts)
+@pytest.mark.parametrize(("run_made_at", "prices_changed_ts"), [(NOON + 5, NOON + 5), (NOON + 1800, NOON - 9000)])
+def test_a_forecast_of_all_there_is_lasts_until_the_full_hour(run_made_at: int, prices_changed_ts: int) -> None:
+    situation = situation_of(run_made_at=run_made_at, prices_changed_ts=prices_changed_ts)
     assert due_at(task(TaskKind.FORECAST), situation, NOON + 1900) == NOON + HOUR_S
 
 
-@pytest.mark.parametrize(("run_made_at", "stored_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
-def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, stored_ts: int) -> None:
-    assert is_due(TaskKind.FORECAST, situation_of(run_made_at=run_made_at, stored_ts=stored_ts), NOON + 7)
+@pytest.mark.parametrize(("run_made_at", "prices_changed_ts"), [(NOON + 5, NOON + 6), (None, NOON)])
+def test_a_forecast_is_due_as_soon_as_prices_have_come(run_made_at: int | None, prices_changed_ts: int) -> None:
+    assert is_due(
+        TaskKind.FORECAST, situation_of(run_made_at=run_made_at, prices_changed_ts=prices_changed_ts), NOON + 7
+    )
 
 
 def test_after_no_run_a_forecast_is_due_in_an_hour_or_with_new_prices() -> None:
-    situation = after_success(TaskKind.FORECAST, NOON, stored_ts=NOON - 60)
+    situation = after_success(TaskKind.FORECAST, NOON, prices_changed_ts=NOON - 60)
     assert not is_due(TaskKind.FORECAST, situation, NOON + 30)
     assert is_due(TaskKind.FORECAST, situation, NOON + HOUR_S)
-    assert is_due(TaskKind.FORECAST, after_success(TaskKind.FORECAST, NOON, stored_ts=NOON + 10), NOON + 30)
+    assert is_due(TaskKind.FORECAST, after_success(TaskKind.FORECAST, NOON, prices_changed_ts=NOON + 10), NOON + 30)
 
 
 def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
@@ -240,13 +245,13 @@ def test_back_fill_goes_on_without_a_pause_while_chunks_are_missing() -> None:
     ],
 )
 def test_scores_are_made_once_a_day_after_publication(scored: str, due: str) -> None:
-    situation = situation_of(stored_ts=NOON, scored_ts=local(scored))
+    situation = situation_of(prices_changed_ts=NOON, scored_ts=local(scored))
     assert due_at(task(TaskKind.SCORES), situation, local(scored) + 1) == local(due)
 
 
 def test_scores_that_were_never_made_are_due_until_they_are_noted() -> None:
-    assert is_due(TaskKind.SCORES, after_success(TaskKind.SCORES, NOON, stored_ts=NOON), NOON)
-    assert is_due(TaskKind.SCORES, situation_of(stored_ts=NOON, scored_ts=NOON + DAY_S), NOON)
+    assert is_due(TaskKind.SCORES, after_success(TaskKind.SCORES, NOON, prices_changed_ts=NOON), NOON)
+    assert is_due(TaskKind.SCORES, situation_of(prices_changed_ts=NOON, scored_ts=NOON + DAY_S), NOON)
     assert due_at(task(TaskKind.SCORES), situation_of(), NOON) == float("inf")
 
 
@@ -255,8 +260,8 @@ def test_held_days_are_asked_for_four_times_a_day() -> None:
     assert due_at(Task(TaskKind.HELD_DAYS), situation, NOON + 1) == NOON + 6 * HOUR_S
 
 
-def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int | None = None) -> Situation:
-    tries = Tries(tried_ts=tried_ts, ok_ts=ok_ts, failures=failures, not_before_ts=not_before_ts)
+def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, succeeded_ts: int | None = None) -> Situation:
+    tries = Tries(tried_ts=tried_ts, succeeded_ts=succeeded_ts, failures=failures, not_before_ts=not_before_ts)
     return situation_of(tries={Task(TaskKind.PRICES): tries})
 
 
@@ -283,8 +288,8 @@ def test_what_fails_is_left_alone_for_longer_and_longer(time: str, failures: int
 
 
 def test_a_failure_does_not_make_a_job_due_sooner_than_its_last_success_does() -> None:
-    situation = situation_of(tries={Task(TaskKind.THIN): Tries(NOON, NOON - 60, 1)})
-    assert not is_due(TaskKind.THIN, situation, NOON + 120)
+    situation = situation_of(tries={Task(TaskKind.CLEAN_UP): Tries(NOON, NOON - 60, 1)})
+    assert not is_due(TaskKind.CLEAN_UP, situation, NOON + 120)
 
 
 def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
@@ -319,17 +324,17 @@ def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
     ],
 )
 def test_nobody_is_left_alone_for_long_whatever_was_asked_for(now: str, asked_s: float, end: str) -> None:
-    assert asked_pause_end(ESTONIA, local(now), asked_s) == local(end) + (HOUR_S if now.startswith("2026-10") else 0)
+    assert limited_pause_end(ESTONIA, local(now), asked_s) == local(end) + (HOUR_S if now.startswith("2026-10") else 0)
 
 
 @pytest.mark.parametrize("jump_s", [HOUR_S, DAY_S])
 def test_a_clock_set_back_makes_everything_due_instead_of_waiting_for_the_old_time(jump_s: int) -> None:
     now = NOON - jump_s
-    for kind in (TaskKind.PRICES, TaskKind.THIN):
+    for kind in (TaskKind.PRICES, TaskKind.CLEAN_UP):
         assert is_due(kind, after_success(kind, NOON), now)
     assert is_due(TaskKind.PRICES, failed(8, NOON), now)
-    assert is_due(TaskKind.FORECAST, situation_of(stored_ts=NOON, run_made_at=NOON), now)
-    assert is_due(TaskKind.FORECAST, situation_of(stored_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
+    assert is_due(TaskKind.FORECAST, situation_of(prices_changed_ts=NOON, run_made_at=NOON), now)
+    assert is_due(TaskKind.FORECAST, situation_of(prices_changed_ts=NOON, run_made_at=now - 2 * HOUR_S), now)
 
 
 @pytest.mark.parametrize("jump_s", [60, HOUR_S, DAY_S])
@@ -342,14 +347,14 @@ def test_a_clock_that_jumps_forward_makes_everything_due_once(jump_s: int) -> No
     now = NOON + jump_s
     before = situation_of(
         settled_through=date(2025, 12, 15),
-        stored_ts=NOON,
+        prices_changed_ts=NOON,
         run_made_at=NOON,
-        tries={Task(TaskKind.PRICES): Tries(NOON, NOON), Task(TaskKind.THIN): Tries(NOON, NOON)},
+        tries={Task(TaskKind.PRICES): Tries(NOON, NOON), Task(TaskKind.CLEAN_UP): Tries(NOON, NOON)},
     )
     assert {TaskKind.PRICES, TaskKind.FORECAST} <= {task.kind for task in due_tasks(before, now)}
     after = situation_of(
         settled_through=date(2025, 12, 16),
-        stored_ts=now,
+        prices_changed_ts=now,
         run_made_at=now,
         scored_ts=now,
         tries={task(kind): Tries(now, now) for kind in TaskKind},

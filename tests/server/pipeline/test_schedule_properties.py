@@ -10,15 +10,15 @@ from tunnihind.pipeline.schedule import (
     LONGEST_PAUSE_S,
     MAX_RETRY_AFTER_IN_WATCH_S,
     MAX_RETRY_AFTER_S,
-    CovariateNeeds,
+    CovariateSourceSituation,
     Situation,
     Task,
     TaskKind,
     Tries,
     ZoneSituation,
-    asked_pause_end,
     due_at,
     due_tasks,
+    limited_pause_end,
     next_due_at,
     pause_after_failures,
     price_request_days,
@@ -29,7 +29,9 @@ NOWS = st.integers(1_600_000_000, 2_000_000_000)
 CADENCE = Cadence(every_s=3 * HOUR_S)
 SOURCES = ("weather", "entsoe-forecasts")
 TASKS = tuple(
-    Situation(ESTONIA, {"ee": ZoneSituation()}, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks()
+    Situation(
+        ESTONIA, {"ee": ZoneSituation()}, covariates=dict.fromkeys(SOURCES, CovariateSourceSituation(CADENCE))
+    ).tasks()
 )
 IN_PARTS = {TaskKind.PRICE_HISTORY, TaskKind.COVARIATE_HISTORY, TaskKind.SCORES}
 """Jobs that may leave work to do after a success. The store shows the rest."""
@@ -55,11 +57,12 @@ def moments(draw: st.DrawFn) -> tuple[Situation, int]:
                 settled_through=draw(st.none() | recent), run_made_at=draw(past), scored_ts=draw(instants)
             )
         },
-        stored_ts=draw(instants),
+        prices_changed_ts=draw(instants),
         held_days=draw(st.lists(recent, max_size=2).map(tuple)),
         missing_years=draw(st.sampled_from([(), (2025,)])),
         covariates={
-            source: CovariateNeeds(CADENCE, draw(st.sampled_from([(), (date(2025, 12, 1),)]))) for source in SOURCES
+            source: CovariateSourceSituation(CADENCE, draw(st.sampled_from([(), (date(2025, 12, 1),)])))
+            for source in SOURCES
         },
         tries=draw(st.dictionaries(st.sampled_from(TASKS), tries)),
     )
@@ -75,7 +78,7 @@ def test_something_is_always_due_within_a_day(moment: tuple[Situation, int]) -> 
 @given(moments(), st.sampled_from([task for task in TASKS if task.kind not in IN_PARTS]))
 def test_what_has_just_succeeded_is_not_due(moment: tuple[Situation, int], task: Task) -> None:
     situation, now = moment
-    after = replace(situation, tries={**situation.tries, task: Tries(tried_ts=now, ok_ts=now)})
+    after = replace(situation, tries={**situation.tries, task: Tries(tried_ts=now, succeeded_ts=now)})
     assert task not in due_tasks(after, now)
 
 
@@ -99,7 +102,7 @@ def test_pauses_are_between_a_minute_and_a_quarter_of_an_hour_and_never_shrink(f
 
 @given(NOWS, st.floats(0, 10 * DAY_S))
 def test_a_pause_is_no_longer_than_asked_and_takes_little_of_the_watch(now: int, asked_s: float) -> None:
-    end = asked_pause_end(ESTONIA, now, asked_s)
+    end = limited_pause_end(ESTONIA, now, asked_s)
     assert now <= end <= min(now + asked_s + 1, now + MAX_RETRY_AFTER_S)
     longest_in_watch = now + MAX_RETRY_AFTER_IN_WATCH_S
     assert not any(ESTONIA.is_in_publication_watch(later) for later in range(longest_in_watch, end, 60))

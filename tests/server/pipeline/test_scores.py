@@ -12,9 +12,9 @@ from tests.support.store.pipelines import InProcessModeller, QuickModel, pipelin
 from tests.support.store.stores import HOURS, QUARTERS, store_quotes
 from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import IssuedSeries, Known
+from tunnihind.forecast.known import IssuedSeries, KnownData
 from tunnihind.forecast.run import Run, Runs
-from tunnihind.forecast.scoring.backtest import Next24Hours, backtest_score, score_instants
+from tunnihind.forecast.scoring.backtest import Next24HoursForecast, backtest_score, scored_issue_instants
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Market, PriceLimits, day_start
 from tunnihind.pipeline import modelling
@@ -35,7 +35,7 @@ class CountingModel(QuickModel):
 
     asked: list[int]
 
-    def forecast(self, known: Known) -> Run | None:
+    def forecast(self, known: KnownData) -> Run | None:
         self.asked.append(known.as_of)
         return super().forecast(known)
 
@@ -71,9 +71,9 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
 
 def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
     assert work_off(filled, slice_s=0.0) == 90
-    archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee")
-    known = map(archive.as_of, score_instants(truth, NOW))
-    at_once = [Next24Hours.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
+    archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).series_of("ee")
+    known = map(archive.as_of, scored_issue_instants(truth, NOW))
+    at_once = [Next24HoursForecast.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
     found = backtest_scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
     assert found == backtest_score(at_once, truth)
@@ -88,7 +88,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     assert len(asked) == len(set(asked))
     kept = store.backtests.forecasts(MODEL, QUARTERS)
     assert kept.keys() == store.backtests.forecasts(MODEL, HOURS).keys()
-    truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
+    truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).series_of("ee", QUARTER_S)
     found = backtest_scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
     assert found[QUARTER_S] == backtest_score(kept.values(), truth)
@@ -192,7 +192,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
     for day in range(400):
         issued = NOW + day * DAY_S
         store.backtests.add(
-            MODEL, "ee", [Next24Hours(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
+            MODEL, "ee", [Next24HoursForecast(issued, issued, nothing, nothing, nothing, HOUR_S)], data_change_count=0
         )
     assert len(store.backtests.forecasts(MODEL, HOURS)) == 121
 
@@ -233,7 +233,7 @@ async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked
         assert await pipeline.step()
     assert len(source.asked) == questions + 1
     assert modeller.done.count("run") == runs + 1
-    assert filled.runs.score(HOURS) is None
+    assert filled.runs.backtest_score(HOURS) is None
 
 
 async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(filled: Store, asked: list[int]) -> None:
@@ -251,7 +251,7 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
     assert await started(second).catch_up()
     instants = [instant for instant in asked if instant < NOW]
     assert len(instants) == len(set(instants)) == 80
-    assert filled.runs.score(HOURS) is not None
+    assert filled.runs.backtest_score(HOURS) is not None
     assert await started(third).catch_up()
     assert "slice" not in third.done
 
@@ -322,7 +322,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
-    filled.scores.keep("ee", first)
+    filled.scores.store_live_scores("ee", first)
     later = live_scores(filled, NOW, ESTONIA, MODEL)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
@@ -334,7 +334,7 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep("ee", live_scores(filled, stopped, ESTONIA, MODEL))
+    filled.scores.store_live_scores("ee", live_scores(filled, stopped, ESTONIA, MODEL))
     after = live_scores(filled, NOW, ESTONIA, MODEL)
     # The last runs before the stop forecast days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]

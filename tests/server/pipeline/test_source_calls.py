@@ -49,7 +49,7 @@ async def ask(caller: SourceCaller, source: Source, times: int = 1) -> str:
     said = ""
     for _ in range(times):
         try:
-            said = await caller.call("first", source.answer, advice=", do this")
+            said = await caller.send("first", source.answer, advice=", do this")
         except SourceUnreachable as error:
             said = str(error)
     return said
@@ -81,7 +81,7 @@ async def test_health_counts_failures_in_a_row_and_remembers_the_last_good_answe
     await ask(caller, Source("fine"))
     clock.instant += 60
     await ask(caller, Source(DOWN, DOWN), 2)
-    health = store.health.all()["first"]
+    health = store.health.by_source()["first"]
     assert (health.tried_ts, health.ok_ts, health.failures, health.error) == (NOW + 60, NOW, 2, str(DOWN))
 
 
@@ -90,14 +90,14 @@ async def test_a_source_that_asked_to_be_left_alone_is_left_alone_for_so_long(
 ) -> None:
     source = Source(busy(600), "fine")
     with pytest.raises(RateLimited):
-        await caller.call("first", source.answer)
+        await caller.send("first", source.answer)
     clock.instant += 599
     with pytest.raises(RateLimited, match="429") as refusal:
-        await caller.call("first", source.answer)
+        await caller.send("first", source.answer)
     assert refusal.value.retry_after_s == 1
-    assert (source.asked, store.health.all()["first"].failures) == (1, 1)
+    assert (source.asked, store.health.by_source()["first"].failures) == (1, 1)
     clock.instant += 1
-    assert await caller.call("first", source.answer) == "fine"
+    assert await caller.send("first", source.answer) == "fine"
 
 
 @pytest.mark.parametrize(("now", "longest_s"), [("2025-12-15 16:00", 2 * HOUR_S), ("2025-12-15 14:00", 15 * 60)])
@@ -107,18 +107,18 @@ async def test_an_asked_pause_of_a_day_ends_in_two_hours_or_with_publication(
     clock.instant = local(now)
     source = Source(busy(DAY_S), "fine")
     with pytest.raises(RateLimited):
-        await caller.call("first", source.answer)
+        await caller.send("first", source.answer)
     clock.instant += longest_s - 1
     with pytest.raises(RateLimited):
-        await caller.call("first", source.answer)
+        await caller.send("first", source.answer)
     clock.instant += 1
-    assert await caller.call("first", source.answer) == "fine"
+    assert await caller.send("first", source.answer) == "fine"
 
 
 async def test_one_sources_pause_is_no_others(caller: SourceCaller) -> None:
     with pytest.raises(RateLimited):
-        await caller.call("first", Source(busy(600)).answer)
-    assert await caller.call("second", Source("fine").answer) == "fine"
+        await caller.send("first", Source(busy(600)).answer)
+    assert await caller.send("second", Source("fine").answer) == "fine"
 
 
 @pytest.mark.parametrize("jump_s", [60, DAY_S])
@@ -127,6 +127,6 @@ async def test_a_pause_from_before_the_clock_was_set_back_is_forgotten(
 ) -> None:
     source = Source(busy(600), "fine")
     with pytest.raises(RateLimited):
-        await caller.call("first", source.answer)
+        await caller.send("first", source.answer)
     clock.instant -= jump_s
-    assert await caller.call("first", source.answer) == "fine"
+    assert await caller.send("first", source.answer) == "fine"

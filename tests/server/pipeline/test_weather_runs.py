@@ -20,8 +20,8 @@ from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS
 from tunnihind.market import DAY_S, HOUR_S, utc_midnight
 from tunnihind.pipeline.back_fill import progress_by_source
 from tunnihind.pipeline.pipeline import Pipeline
-from tunnihind.sources.open_meteo import REQUESTED_AFTER_S, OpenMeteo
-from tunnihind.store.covariates import Superfluous
+from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, OpenMeteo
+from tunnihind.store.covariates import FindSuperfluous
 from tunnihind.store.store import Store
 from tunnihind.weather_points import POINTS
 
@@ -146,7 +146,7 @@ async def test_history_is_known_six_hours_after_its_runs_and_live_when_it_came(
 ) -> None:
     await pipeline_from(source, store, clock, TODAY - timedelta(5)).catch_up()
     for day, issue in kept(store).items():
-        assert issue.issued_ts == utc_midnight(day) + REQUESTED_AFTER_S
+        assert issue.issued_ts == utc_midnight(day) + RUN_AVAILABLE_AFTER_S
     (newest,) = [
         issue
         for issue in store.covariates.read_archive().series[NAME]
@@ -254,7 +254,7 @@ async def test_a_full_disk_loses_no_run(
 ) -> None:
     refill, failures = store.covariates.add_archived, [True, True]
 
-    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
+    def sometimes_full(series: Mapping[str, Sequence[IssuedSeries]], superfluous: FindSuperfluous) -> int:
         if failures:
             failures.pop()
             raise StoreError("database or disk is full")

@@ -100,12 +100,12 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
         source.history_since = date(2024, 10, 1)
         pipeline = pipeline_with(source, store, clock)
         assert await pipeline.catch_up(
-            without={TaskKind.FORECAST, TaskKind.SCORES, TaskKind.THIN}
+            without={TaskKind.FORECAST, TaskKind.SCORES, TaskKind.CLEAN_UP}
         )  # the history comes first
         # Each morning makes two runs from the same store, with the weather and without it.
         for morning in MORNINGS:
             clock.instant = morning
-            assert await pipeline.catch_up(without={TaskKind.SCORES, TaskKind.THIN})
+            assert await pipeline.catch_up(without={TaskKind.SCORES, TaskKind.CLEAN_UP})
             run = store.runs.newest(HOURS)
             assert run is not None
             assert run.tier == "weather"

@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from tests.support.clocks import StillClock
 from tunnihind.errors import StoreError
-from tunnihind.service.live import _claim_lease, _keep_lease
+from tunnihind.service.live import _claim_lease, _keep_renewing_lease
 from tunnihind.store.lease import EXPIRES_AFTER_S, Lease
 from tunnihind.store.schema import leases
 from tunnihind.store.store import Store
@@ -27,7 +27,7 @@ async def test_a_long_pass_beats_until_another_takes_over(store: Store) -> None:
     lease = store.lease_guarding_writes()
     assert lease.claim()
     rewrite_lease(store, beat_ts=NOW)
-    keeping = asyncio.create_task(_keep_lease(lease, StillClock(NOW)))
+    keeping = asyncio.create_task(_keep_renewing_lease(lease, StillClock(NOW)))
     async with asyncio.timeout(30):
         while (holder := lease.holder()) is None or holder.beat_ts == NOW:  # noqa: ASYNC110  nobody tells
             await asyncio.sleep(0)
@@ -60,7 +60,7 @@ async def test_a_pass_takes_over_from_a_dead_holder_once_that_is_certain(store: 
 
 def let_another_have_had_it(store: Store) -> None:
     """Give the lease to a process of another machine that ended long ago."""
-    assert store.lease().claim()
+    assert store.unguarded_lease().claim()
     rewrite_lease(store, **ANOTHER, beat_ts=NOW)
 
 
@@ -75,5 +75,5 @@ async def test_a_database_that_is_away_for_a_beat_ends_no_pass(store: Store, mon
         return answer == "ours"
 
     monkeypatch.setattr(lease, "claim", claim)
-    await _keep_lease(lease, StillClock(NOW))
+    await _keep_renewing_lease(lease, StillClock(NOW))
     assert not list(answers)

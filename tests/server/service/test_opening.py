@@ -58,7 +58,7 @@ class Start:
         store = await self._task
         assert store is not None
         with store:
-            assert store.state.version() == 0
+            assert store.state.served_version() == 0
 
 
 @contextmanager

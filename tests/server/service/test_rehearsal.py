@@ -35,7 +35,7 @@ from tunnihind.service.rehearsal import Rehearsal
 from tunnihind.settling.sheet import HeldReason, checked_prices
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
-from tunnihind.web.weather import sun_covariate_names, wind_covariate_names
+from tunnihind.web.weather import region_sun_covariate_names, region_wind_covariate_names
 
 pytestmark = pytest.mark.usefixtures("quick_model")
 
@@ -234,7 +234,7 @@ def test_tomorrows_prices_become_known_at_five_to_one_in_brussels(reader: Store)
     rehearsal = Rehearsal.of(reader, NOW, ESTONIA)
     published = utc("2025-11-05 11:55")
     views = [rehearsal.served_data(at, ()) for at in (published - 1, published)]
-    assert [view.newest_settled for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
+    assert [view.newest_settled_ts for view in views] == [day_end(TODAY) - HOUR_S, day_end(TODAY) + 23 * HOUR_S]
     assert [view.last_refresh for view in views] == [publication_time(TODAY), published]
     assert views[0].version != views[1].version
 
@@ -306,7 +306,10 @@ def test_the_weather_is_that_which_had_been_forecast_by_then(imported: Path, tmp
         for at, speed in ((NOW - HOUR_S, 4.0), (NOW + HOUR_S, 20.0)):
             issue = IssuedSeries(at, floor_hour(NOW), np.full(48, speed, np.float32))
             store.covariates.add(
-                {name: [issue] for name in (*wind_covariate_names(ESTONIA), *sun_covariate_names(ESTONIA))}
+                {
+                    name: [issue]
+                    for name in (*region_wind_covariate_names(ESTONIA), *region_sun_covariate_names(ESTONIA))
+                }
             )
         rehearsal = Rehearsal.of(store, NOW, ESTONIA)
         winds = [rehearsal.weather_at(at) for at in (NOW - 2 * HOUR_S, NOW, NOW + HOUR_S)]

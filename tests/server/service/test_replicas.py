@@ -98,7 +98,7 @@ def writer(url: str) -> Iterator[Store]:
             prices = whole_day(day, step_s, price=lambda n, ago=ago: 40.0 + 7.77 * (n * ago % 11))  # type: ignore[misc]
             store.prices.add(prices, source="test", seen_ts=day_start(day) - HOUR_S)
         for hours_ago in range(60, 0, -7):
-            store.runs.add_all(plain_runs(NOW - hours_ago * HOUR_S))
+            store.runs.add_forecast(plain_runs(NOW - hours_ago * HOUR_S))
         store.state.record_refresh(NOW - 4000)
         yield store
 
@@ -116,7 +116,7 @@ async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, wri
     writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
     old.clock.instant = NOW - 3000
     await old.updater.refresh()
-    writer.runs.add_all(plain_runs(NOW - 2000))
+    writer.runs.add_forecast(plain_runs(NOW - 2000))
     writer.state.record_refresh(NOW - 1500)
     # The old replica's clock is a minute slow.
     old.clock.instant = NOW - 2060
@@ -158,12 +158,12 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
     """Data stored while a replica reads is neither in the replica's data nor in its version."""
     replica = Replica(url, NOW)
     with replica.store.database.one_view():
-        version = replica.store.state.version()
+        version = replica.store.state.served_version()
         writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
-        assert writer.state.version() > version
-        assert replica.store.state.version() == version
-        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().of("ee")
-    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().of("ee")
+        assert writer.state.served_version() > version
+        assert replica.store.state.served_version() == version
+        assert day_start(DAY) not in replica.store.prices.read_archive().newest_versions().series_of("ee")
+    assert day_start(DAY) in replica.store.prices.read_archive().newest_versions().series_of("ee")
     replica.store.close()
 
 
@@ -204,7 +204,7 @@ async def test_a_server_shows_what_a_restored_backup_has_though_the_version_is_t
         version = replica.snapshot.data.version
         with writer.database.writing() as connection:
             connection.execute(delete(schema.prices))
-            writer.state.put(connection, "version", int(version) - 1)
+            writer.state.write_in(connection, "version", int(version) - 1)
         writer.prices.add(whole_day(DAY, price=lambda _: 7.0), source="test", seen_ts=NOW - 2000)
         await replica.updater.refresh()
         assert replica.snapshot.data.version == version

@@ -23,7 +23,7 @@ from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 from tunnihind.web.summary import PageContext
-from tunnihind.web.weather import sun_covariate_names, wind_covariate_names
+from tunnihind.web.weather import region_sun_covariate_names, region_wind_covariate_names
 
 NOW = day_start(DAY) + HOUR_S
 PATIENCE_S = 30.0
@@ -97,7 +97,9 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
     assert page_context_of(replica).weather is None
     for speed in (4.0, 9.0):
         issued = series(NOW - 60 + int(speed), [speed], start_ts=NOW)
-        writer.covariates.add(dict.fromkeys((*wind_covariate_names(ESTONIA), *sun_covariate_names(ESTONIA)), (issued,)))
+        writer.covariates.add(
+            dict.fromkeys((*region_wind_covariate_names(ESTONIA), *region_sun_covariate_names(ESTONIA)), (issued,))
+        )
         await replica.updater.refresh()
         after = page_context_of(replica).weather
         assert after is not None
@@ -180,7 +182,7 @@ async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_pat
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make regular checks so rare that none comes within a test."""
-    for name in ("CHECK_STORE_EVERY_S", "CHECK_STORE_OFTEN_S"):
+    for name in ("CHECK_STORE_EVERY_S", "CHECK_UNANNOUNCED_EVERY_S"):
         monkeypatch.setattr(snapshot_updater, name, 10 * PATIENCE_S)
 
 

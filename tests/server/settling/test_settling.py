@@ -39,7 +39,7 @@ from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
 from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import DISPUTED_S, SettledDay, rule_on_days
+from tunnihind.settling.rule import ACCEPT_DISPUTED_AFTER_S, SettledDay, rule_on_days
 from tunnihind.settling.settling import PriceAnswer, PriceSettler
 from tunnihind.settling.sheet import ReasonCode
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
@@ -76,7 +76,7 @@ async def test_a_bad_row_of_a_neighbour_costs_estonia_nothing(store: Store, sess
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
     assert hourly(store, "fi") == {}
     assert {case[1:2] + case[3:] for case in held(store)} == {("fi", "unreadable")}
-    assert store.health.all()["elering"].failures == 0
+    assert store.health.by_source()["elering"].failures == 0
 
 
 async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
@@ -127,7 +127,7 @@ async def test_a_source_that_hangs_keeps_the_others_prices_from_nobody(store: St
     await trial.finish()
     assert len(slow.asked) == 1, "who has not answered yet is not asked again"
     assert trial.changes == 3
-    assert store.health.all()[slow_name].ok_ts is not None
+    assert store.health.by_source()[slow_name].ok_ts is not None
 
 
 async def test_prices_are_stored_while_a_source_drips_over_the_wire(store: Store, session: ClientSession) -> None:
@@ -154,9 +154,9 @@ async def test_the_same_answers_again_write_nothing_and_change_no_version(store:
     quotes = deepcopy(right_quotes())
     trial = IngestTrial(store, ScriptedPrices(quotes, name="elering"), ScriptedPrices(quotes, name="entsoe"))
     await trial.ingest(FIRST, TOMORROW)
-    version = store.state.version()
+    version = store.state.served_version()
     assert (await trial.ingest(FIRST, TOMORROW, after_s=60)).stored_count == AddedCounts().stored_count
-    assert store.state.version() == version
+    assert store.state.served_version() == version
 
 
 @pytest.fixture
@@ -295,8 +295,10 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     assert store.runs.newest(HOURS) is None
     archive = store.prices.read_archive()
     assert [int(ts) for ts in archive.ts[archive.ts < day_end(old)]] == [day_start(old) + HOUR_S]
-    assert archive.as_of(at("14:10")).of("ee").newest_day == TODAY, "as of no instant was the wrong tomorrow known"
-    known = archive.as_of(at("14:10")).of("ee")
+    assert archive.as_of(at("14:10")).series_of("ee").newest_day == TODAY, (
+        "as of no instant was the wrong tomorrow known"
+    )
+    known = archive.as_of(at("14:10")).series_of("ee")
     assert known == {ts: pytest.approx(hourly_prices(trial.truth["ee"])[ts]) for ts in known if ts > day_end(old)} | {
         ts: 1.0 for ts in known if ts < day_end(old)
     }
@@ -390,9 +392,9 @@ def test_beside_a_right_source_a_liar_only_ever_delays_what_is_right(
         trial.until(now, **{liar: lie})
         assert trial.shows(TODAY) == "right"
         if trial.shows(TOMORROW) == "wrong":
-            assert now - lie_since >= DISPUTED_S, "two hours of the same lie about tomorrow alone"
+            assert now - lie_since >= ACCEPT_DISPUTED_AFTER_S, "two hours of the same lie about tomorrow alone"
         if trial.shows(TOMORROW) == "none":
-            assert now - none_since < DISPUTED_S + ASKED_EVERY_S
+            assert now - none_since < ACCEPT_DISPUTED_AFTER_S + ASKED_EVERY_S
         else:
             none_since = now
         now += minutes * 60

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tunnihind.market import PriceLimits, day_end, day_start, delivery_day
 from tunnihind.settling.sheet import HeldReason, checked_prices
-from tunnihind.sources.base import Quote, day_ranges, day_sheets, days
+from tunnihind.sources.base import Quote, day_ranges, day_sheets, days_between
 
 some_day = st.dates(date(2020, 1, 1), date(2099, 1, 1))
 DAY = date(2025, 12, 15)
@@ -15,7 +15,7 @@ DAY = date(2025, 12, 15)
 def test_spans_cover_every_day_once_in_order(first: date, length: int, max_days: int) -> None:
     last = first + timedelta(days=length)
     pieces = list(day_ranges(first, last, max_days))
-    assert [day for start, end in pieces for day in days(start, end)] == list(days(first, last))
+    assert [day for start, end in pieces for day in days_between(start, end)] == list(days_between(first, last))
     assert all(1 <= (end - start).days + 1 <= max_days for start, end in pieces)
 
 

@@ -15,7 +15,7 @@ from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, PriceLimits, day_end, day_start, publication_time
 from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
-from tunnihind.sources.elering import EleringPrices, parse_zone_rows
+from tunnihind.sources.elering import EleringPrices, parse_zone_quotes
 
 DAY = date(2025, 12, 15)
 ROW = '{"success":true,"data":{"ee":[{"timestamp":%s,"price":%s}]}}'
@@ -188,7 +188,7 @@ async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for
 )
 def test_a_malformed_answer_is_refused_with_its_place(body: str, place: str) -> None:
     with pytest.raises(BadAnswer, match=f"^elering: .*{place}"):
-        parse_zone_rows(body.encode())
+        parse_zone_quotes(body.encode())
 
 
 json_values = st.recursive(
@@ -203,7 +203,7 @@ answer_like = st.fixed_dictionaries({"success": json_values, "data": st.fixed_di
 @given(body=st.binary() | st.text().map(str.encode) | (json_values | answer_like).map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_bad_answer(body: bytes) -> None:
     with suppress(BadAnswer):
-        parse_zone_rows(body)
+        parse_zone_quotes(body)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def source(session: ClientSession, server: FakeEntsoe) -> EntsoeForecasts:
 async def test_todays_and_tomorrows_forecasts_are_issued_when_seen(session: ClientSession, server: FakeEntsoe) -> None:
     found = await source(session, server).newest_forecasts(NOW)
     assert set(found) == {"ee_load_da_mw", "ee_wind_da_mw", "ee_solar_da_mw", "lt_wind_da_mw"}
-    assert set(found) < set(source(session, server).names)
+    assert set(found) < set(source(session, server).covariate_names)
     for issue in found.values():
         assert (issue.issued_ts, issue.start_ts) == (NOW, day_start(DAY))
         assert issue.values.shape == (48,)

@@ -18,7 +18,7 @@ from tunnihind.errors import BadAnswer, RateLimited, SourceError, SourceRefused,
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.sources.open_meteo import (
-    REQUESTED_AFTER_S,
+    RUN_AVAILABLE_AFTER_S,
     WEATHER_MODEL,
     OpenMeteo,
     newest_expected_run,
@@ -58,7 +58,7 @@ def end_ts(issue: IssuedSeries) -> int:
 
 async def test_one_request_brings_a_run_of_all_points_by_its_name(server: FakeOpenMeteo, source: OpenMeteo) -> None:
     found = await source.newest_forecasts(NOW)
-    assert set(found) == source.names == NAMES
+    assert set(found) == source.covariate_names == NAMES
     (query,) = server.requests
     assert {name: query[name] for name in query if name not in {"latitude", "longitude"}} == {
         "hourly": "wind_speed_100m,temperature_2m,shortwave_radiation",
@@ -209,7 +209,7 @@ async def test_history_is_the_first_run_of_each_day_known_six_hours_later(
     assert server.runs_asked == [f"2025-12-{day}T00:00" for day in (12, 13, 14, 15)]
     for issues in found.values():
         assert [issue.run_ts for issue in issues] == [MIDNIGHT - back * DAY_S for back in (3, 2, 1, 0)]
-        assert all(issue.issued_ts == (issue.run_ts or 0) + REQUESTED_AFTER_S for issue in issues)
+        assert all(issue.issued_ts == (issue.run_ts or 0) + RUN_AVAILABLE_AFTER_S for issue in issues)
     calls_a_minute = 4 * len(POINTS) / (sum(clock.slept) / 60)
     assert calls_a_minute == pytest.approx(300)
 
@@ -427,5 +427,5 @@ def test_points_are_distinct_and_lie_around_the_baltic() -> None:
     assert len({point.name for point in POINTS}) == len({(p.latitude, p.longitude) for p in POINTS}) == len(POINTS)
     assert all(54 < point.latitude < 66 and 15 < point.longitude < 28 and point.why for point in POINTS)
     # The simulated market takes its wind power from these.
-    assert {point.zone for point in POINTS if point.drives == "wind"} == {"ee", "lv", "lt", "fi", "se"}
+    assert {point.zone for point in POINTS if point.kind == "wind"} == {"ee", "lv", "lt", "fi", "se"}
     assert not any(math.isnan(variable.low) or variable.low >= variable.high for variable in VARIABLES)

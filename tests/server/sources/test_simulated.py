@@ -111,7 +111,7 @@ async def test_the_forecast_of_the_weather_reaches_as_far_as_the_real_one() -> N
     now = day_start(DAY) + 12 * HOUR_S + 77
     found = await SimulatedSource(clock=LATER).newest_forecasts(now)
     assert set(found) == {f"{variable.name}@{point.name}" for variable in VARIABLES for point in POINTS}
-    assert SimulatedSource.names == set(found)
+    assert SimulatedSource.covariate_names == set(found)
     for issue in found.values():
         assert (issue.issued_ts, issue.start_ts) == (now, now // DAY_S * DAY_S)
         assert issue.values.size == 240

@@ -139,7 +139,7 @@ async def test_a_retry_after_in_the_past_means_now(server: Echo, upstream: Upstr
 
 async def test_an_accepted_error_status_comes_back_as_an_answer(server: Echo, upstream: Upstream) -> None:
     server.say(b"<Acknowledgement/>", status=400)
-    assert await upstream.get(server.url, {}, whole, accept=(200, 400)) == (400, b"<Acknowledgement/>")
+    assert await upstream.get(server.url, {}, whole, accepted_statuses=(200, 400)) == (400, b"<Acknowledgement/>")
 
 
 async def test_a_source_that_hangs_is_unreachable(server: Echo, session: ClientSession) -> None:

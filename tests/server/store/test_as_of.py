@@ -101,11 +101,11 @@ class SlowBook:
 def assert_same(history: PriceHistory, book: SlowBook, instant: int, since: int = 0) -> None:
     for zone in ZONES:
         expected = book.settled(zone, instant, since)
-        assert history.of(zone) == expected
-        assert history.of(zone).newest_ts == max(expected, default=None)
-        window = history.of(zone).between(_HOURS.start - HOUR_S, _HOURS.stop + HOUR_S).eur_mwh
+        assert history.series_of(zone) == expected
+        assert history.series_of(zone).newest_ts == max(expected, default=None)
+        window = history.series_of(zone).between(_HOURS.start - HOUR_S, _HOURS.stop + HOUR_S).eur_mwh
         np.testing.assert_array_equal(window, [np.nan, *(expected.get(hour, np.nan) for hour in _HOURS), np.nan])
-        assert history.of(zone, QUARTER_S) == book.quarters(zone, instant, since)
+        assert history.series_of(zone, QUARTER_S) == book.quarters(zone, instant, since)
 
 
 @given(answers=additions())

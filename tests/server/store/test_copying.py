@@ -53,7 +53,7 @@ def fill(store: Store) -> None:
     store.witnesses.put(HELD)
     store.health.record_failure("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
     store.state.record_refresh(NOW)
-    store.scores.keep("ee", LiveScores(days=(DayScores(DAY, 1, NOW, "weather", SCORES, 1.0),)))
+    store.scores.store_live_scores("ee", LiveScores(days=(DayScores(DAY, 1, NOW, "weather", SCORES, 1.0),)))
     with store.database.writing() as connection:
         packed = dict.fromkeys(("p10", "p50", "p90"), pack_hundredths(np.ones(24)))
         row = {"model": "m", "zone": "ee", "issued_ts": NOW, "step_s": HOUR_S, "start_ts": NOW, **packed}
@@ -136,7 +136,7 @@ def test_every_row_is_copied_and_the_pipelines_lease_is_not(ways: tuple[str, str
     assert all(found.values()), "a table is empty: nothing is shown of it"
     assert {name: len(rows) for name, rows in found.items()} == {n: t.rows for n, t in copied.tables.items()}
     with Store(target) as store:
-        assert store.lease().holder() is None
+        assert store.unguarded_lease().holder() is None
 
 
 def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: tuple[str, str]) -> None:
@@ -144,7 +144,7 @@ def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: t
     copy(source, target, shown)
     with Store(source) as before, Store(target) as after:
         assert after.state.instance_id() == before.state.instance_id()
-        assert after.state.version() == before.state.version() > 0
+        assert after.state.served_version() == before.state.served_version() > 0
         assert after.state.last_refresh() == NOW
         old, new = (answer(store) for store in (before, after))
         assert new == old

@@ -37,10 +37,10 @@ from tunnihind.pipeline.back_fill import (
     remove_damaged_history,
 )
 from tunnihind.pipeline.modelling import backtest_scores, live_scores, make_runs
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.store.packing import pack_hundredths
-from tunnihind.store.revision import is_current
+from tunnihind.store.revision import has_newest_migration
 from tunnihind.store.schema import backtest_forecasts, metadata, scenarios
 from tunnihind.store.store import Store
 
@@ -96,9 +96,9 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
             store.health.record_failure(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
-        store.runs.keep_score(HOURS, None)
+        store.runs.store_backtest_score(HOURS, None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
-        store.scores.keep("ee", LiveScores(days=tuple(scored)))
+        store.scores.store_live_scores("ee", LiveScores(days=tuple(scored)))
         store.state.record_refresh(NOW)
         record_filled(store.state, YEARS_FILLED_KEY, str(DAY.year), NOW)
         record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
@@ -224,9 +224,9 @@ def look_at_everything(store: Store) -> None:
 def work_with(store: Store) -> None:
     """Use a store as a server does in a day."""
     look_at_everything(store)
-    assert store.lease().claim()
+    assert store.unguarded_lease().claim()
     remove_damaged_history(store, [ScriptedWeather()])
-    thin(store, NOW)
+    delete_superfluous(store, NOW)
     store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)
@@ -271,7 +271,7 @@ def test_facts_of_which_there_is_one_begin_anew(
     url: str, system: System, value: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(url) as store:
-        store.lease().claim()
+        store.unguarded_lease().claim()
     with changing(url) as connection:
         damaged = {
             table
@@ -290,7 +290,7 @@ def test_facts_of_which_there_is_one_begin_anew(
         work_with(store)
         assert store.state.last_refresh() == NOW
         if "state" in damaged:
-            assert store.state.version() > 10**9
+            assert store.state.served_version() > 10**9
             assert filled_parts(store.state, YEARS_FILLED_KEY) == {}
         identity = store.state.instance_id()
     with Store(url) as store:
@@ -312,14 +312,14 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
         connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
         connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
-        assert ts not in store.prices.read_archive().newest_versions().of("ee")
+        assert ts not in store.prices.read_archive().newest_versions().series_of("ee")
         assert "ee" not in {zone for zone, *_ in store.prices.newest_versions(ts, ts)}
         assert read_situation(
             store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW
         ).settled_through == DAY - timedelta(11)
         added = store.prices.add(whole_day(DAY - timedelta(10)), source="elering", seen_ts=NOW - DAY_S)
         assert (added.new, added.corrected) == (1, 0)
-        assert store.prices.read_archive().newest_versions().of("ee")[ts] == 11.0
+        assert store.prices.read_archive().newest_versions().series_of("ee")[ts] == 11.0
         assert read_situation(store, [ESTONIA], [], date(2025, 1, 1), {"ee": "m"}, {}, NOW).settled_through == DAY
 
 
@@ -352,7 +352,7 @@ def test_only_the_months_of_a_damaged_forecasts_source_are_filled_in_again(
             assert system == "postgresql"
             return
     source = ScriptedWeather()
-    source.names = names
+    source.covariate_names = names
     with Store(url) as store:
         remove_damaged_history(store, [source])
         assert filled_parts(store.state, filled_parts_key(source)) == left
@@ -370,7 +370,7 @@ def test_a_damaged_note_of_the_tables_version_is_made_anew(
         assert reader.prices.count()
     with Store(url) as store:
         assert store.prices.count()
-        assert is_current(store.database)
+        assert has_newest_migration(store.database)
     assert "alembic_version is damaged" in caplog.text
 
 

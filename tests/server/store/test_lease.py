@@ -104,7 +104,7 @@ def test_a_takeover_takes_less_than_fifteen_seconds() -> None:
 
 
 def test_the_first_to_claim_has_it_and_keeps_it(store: Store) -> None:
-    lease = store.lease()
+    lease = store.unguarded_lease()
     assert lease.claim()
     beat(store, now_of(store) - 60)
     assert lease.claim()
@@ -153,7 +153,7 @@ def test_a_clock_that_is_set_back_keeps_no_dead_holder(store: Store, steady: Ste
 
 
 def test_the_holder_keeps_it_when_its_clock_is_set(store: Store) -> None:
-    lease = store.lease()
+    lease = store.unguarded_lease()
     assert lease.claim()
     for seconds in (HOUR_S, -HOUR_S):
         beat(store, now_of(store) + seconds)
@@ -161,7 +161,7 @@ def test_the_holder_keeps_it_when_its_clock_is_set(store: Store) -> None:
 
 
 def test_two_whose_clocks_differ_do_not_take_it_from_each_other_in_turn(store: Store, steady: Steady) -> None:
-    holder, other = store.lease(), Lease(store.database, steady=steady)
+    holder, other = store.unguarded_lease(), Lease(store.database, steady=steady)
     other._host = ELSEWHERE
     assert holder.claim()
     for n in range(10):
@@ -192,20 +192,20 @@ def test_on_a_file_the_next_server_need_not_wait_after_a_kill(database: Path, de
         for pid in (dead, os.getpid()):
             # The second process is in a restarted container, and has the same process id as the old one.
             hold(store, pid, host=HERE)
-            assert store.lease().claim()
+            assert store.unguarded_lease().claim()
 
 
 def test_hosts_of_one_name_on_a_database_server_are_not_taken_for_one(postgresql_url: str, dead: int) -> None:
     with Store(postgresql_url) as store:
         for pid in (dead, os.getpid()):
             hold(store, pid, host=HERE)
-            assert not store.lease().claim()
+            assert not store.unguarded_lease().claim()
 
 
 def test_a_beat_is_by_the_clock_of_the_database_server(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(postgresql_url) as store:
         monkeypatch.setattr(time, "time", lambda: 0.0)
-        lease = store.lease()
+        lease = store.unguarded_lease()
         assert lease.claim()
         holder = lease.holder()
         assert holder is not None
@@ -213,16 +213,16 @@ def test_a_beat_is_by_the_clock_of_the_database_server(postgresql_url: str, monk
 
 
 def test_what_was_taken_over_is_not_given_up_by_its_old_holder(store: Store, living: int) -> None:
-    old = store.lease()
+    old = store.unguarded_lease()
     assert old.claim()
     hold(store, living)
     assert not old.claim()
     old.release()
-    assert not store.lease().claim()
+    assert not store.unguarded_lease().claim()
 
 
 def test_what_was_given_up_is_free_at_once(store: Store, steady: Steady) -> None:
-    lease, other = store.lease(), Lease(store.database, steady=steady)
+    lease, other = store.unguarded_lease(), Lease(store.database, steady=steady)
     other._host = ELSEWHERE
     assert other.claim()
     assert not lease.claim()
@@ -231,7 +231,7 @@ def test_what_was_given_up_is_free_at_once(store: Store, steady: Steady) -> None
 
 
 def test_who_has_given_it_up_does_not_take_it_again(store: Store) -> None:
-    lease = store.lease()
+    lease = store.unguarded_lease()
     assert lease.claim()
     lease.release()
     assert not lease.claim()
@@ -244,7 +244,7 @@ def test_of_many_that_claim_at_once_one_has_it(store: Store, monkeypatch: pytest
     together, won = threading.Barrier(8), list[bool]()
 
     def claim() -> None:
-        lease = store.lease()
+        lease = store.unguarded_lease()
         together.wait(10)
         won.append(lease.claim())
 
@@ -282,13 +282,13 @@ def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, liv
     assert lease.claim()
     seen = day_start(DAY)
     store.prices.add(whole_day(DAY), source="ours", seen_ts=seen)
-    kept, version = hourly(store), store.state.version()
+    kept, version = hourly(store), store.state.served_version()
     hold(store, living)
     with pytest.raises(LeaseLost):
         store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="ours", seen_ts=seen + 60)
     with pytest.raises(LeaseLost):
         store.state.record_refresh(seen)
-    assert (hourly(store), store.state.version(), store.state.last_refresh()) == (kept, version, None)
+    assert (hourly(store), store.state.served_version(), store.state.last_refresh()) == (kept, version, None)
 
 
 def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
@@ -305,7 +305,7 @@ def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, livi
 
         def write() -> None:
             with store.database.writing() as connection:
-                store.state.put(connection, "fact", 1)
+                store.state.write_in(connection, "fact", 1)
                 hold(other, living)
 
         with pytest.raises(LeaseLost):
@@ -314,7 +314,7 @@ def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, livi
 
 
 def test_nobody_takes_over_between_the_check_and_the_commit(url: str, store: Store, living: int) -> None:
-    lease = store.lease()
+    lease = store.unguarded_lease()
     assert lease.claim()
     order = list[str]()
 

@@ -33,7 +33,7 @@ def copy(store: Store, path: Path, tmp_path: Path) -> Path:
 
 
 def assert_lost(store: Store, reason: str) -> None:
-    for access in (store.state.version, lambda: store.state.record_refresh(SEEN)):
+    for access in (store.state.served_version, lambda: store.state.record_refresh(SEEN)):
         with pytest.raises(StoreLost) as caught:
             access()
         assert reason in caught.value.reason
@@ -74,7 +74,7 @@ def test_a_copy_in_the_files_place_is_used_on_and_told_of(
         assert_lost(store, "has been deleted")
     copy.rename(path)
     assert [found.made_at for found in store.runs.made_since(HOURS, 0)] == [SEEN]
-    assert store.database.system.copies == 1
+    assert store.database.system.replacement_count == 1
     assert "another copy has replaced the database file" in caplog.text
     store.runs.add(run(SEEN + 7200))
     with Store(f"sqlite:///{path}", read_only=True) as other:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, whole_day
 from tunnihind.errors import SchemaError, SettingsError, SourceUnreachable, StoreError
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.store.store import Store
 
 SEEN = HELD.since_ts
@@ -46,26 +46,26 @@ def read_only(url: str, filled: Path) -> Iterator[Store]:
 
 
 def read_all(store: Store) -> None:
-    assert len(store.read_archive().prices.newest_versions().of("ee")) == 24
+    assert len(store.read_archive().prices.newest_versions().series_of("ee")) == 24
     assert list(store.read_archive().covariates.series) == ["ee_wind_mw"]
     assert store.runs.newest(HOURS) is not None
     assert store.witnesses.held_back() == [HELD]
-    assert store.health.all()["elering"].failures == 1
-    assert store.lease().holder() is None
-    assert store.state.version() == 3
+    assert store.health.by_source()["elering"].failures == 1
+    assert store.unguarded_lease().holder() is None
+    assert store.state.served_version() == 3
 
 
 WRITES: list[Callable[[Store], object]] = [
     lambda store: store.prices.add(whole_day(DAY, price=float), source="a", seen_ts=SEEN),
     lambda store: store.covariates.add({"ee_wind_mw": [series(SEEN, [2.0])]}),
     lambda store: store.runs.add(run(SEEN)),
-    lambda store: store.runs.keep_score(HOURS, None),
+    lambda store: store.runs.store_backtest_score(HOURS, None),
     lambda store: store.witnesses.put(HELD),
     lambda store: store.health.record_success("elering", SEEN),
-    lambda store: store.lease().claim(),
-    lambda store: store.lease().release(),
+    lambda store: store.unguarded_lease().claim(),
+    lambda store: store.unguarded_lease().release(),
     lambda store: store.state.record_refresh(SEEN),
-    lambda store: thin(store, SEEN),
+    lambda store: delete_superfluous(store, SEEN),
 ]
 
 

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from tunnihind.forecast.known import Floats
 from tunnihind.store.packing import (
+    pack_covariate_values,
     pack_hundredths,
-    pack_series,
+    unpack_covariate_values,
     unpack_hundredths,
     unpack_percentiles,
-    unpack_series,
 )
 
 NAN = float("nan")
 
 
 def there_and_back(*values: list[float]) -> list[NDArray[np.float32]]:
-    packed, scales = zip(*(pack_series(np.array(some, np.float32)) for some in values), strict=True)
-    return unpack_series(packed, scales)
+    packed, scales = zip(*(pack_covariate_values(np.array(some, np.float32)) for some in values), strict=True)
+    return unpack_covariate_values(packed, scales)
 
 
 @given(
@@ -47,9 +47,9 @@ def test_covariates_come_back_without_loss_alone_and_among_others(many: list[lis
 )
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_a_damaged_series_among_many_is_noticed(wrong: bytes, scale: int, times: int) -> None:
-    whole, whole_scale = pack_series(np.ones(3, np.float32))
+    whole, whole_scale = pack_covariate_values(np.ones(3, np.float32))
     with pytest.raises(ValueError, match=r"."):
-        unpack_series([whole, *[wrong] * times], [whole_scale, *[scale] * times])
+        unpack_covariate_values([whole, *[wrong] * times], [whole_scale, *[scale] * times])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_damaged_series_among_many_is_noticed(wrong: bytes, scale: int, times:
     ],
 )
 def test_what_sources_say_is_kept_as_short_integers(values: list[float], scale: int) -> None:
-    assert pack_series(np.array(values, np.float32))[1] == scale
+    assert pack_covariate_values(np.array(values, np.float32))[1] == scale
 
 
 def percentiles_of(p50: Floats) -> list[Floats]:

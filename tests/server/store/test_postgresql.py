@@ -221,7 +221,7 @@ def test_a_text_that_postgresql_cannot_hold_is_an_error_and_no_outage(postgresql
         with pytest.raises(StoreError, match="NUL") as caught:
             store.health.record_success("half\0done", SEEN)
         assert not isinstance(caught.value, StoreLost)
-        assert store.health.all() == {}
+        assert store.health.by_source() == {}
 
 
 def test_a_connection_that_was_ended_is_replaced_unnoticed(
@@ -247,9 +247,9 @@ def test_a_transaction_whose_connection_is_ended_is_lost_whole_and_the_next_one_
                 connection.exec_driver_sql("DELETE FROM runs")
 
         assert lost(write).reason == "the database server can't be reached"
-        assert store.state.version() == 0
+        assert store.state.served_version() == 0
         store.runs.add(run(SEEN))
-        assert store.state.version() == 1
+        assert store.state.served_version() == 1
 
 
 def test_a_server_that_stops_is_told_once_and_used_on_as_soon_as_it_is_back(
@@ -259,7 +259,7 @@ def test_a_server_that_stops_is_told_once_and_used_on_as_soon_as_it_is_back(
         store.runs.add(run(SEEN))
         own_server.stop("immediate")
         for _ in range(3):
-            assert lost(store.state.version).reason == "the database server can't be reached"
+            assert lost(store.state.served_version).reason == "the database server can't be reached"
             assert lost(lambda: store.state.record_refresh(SEEN)).reason == "the database server can't be reached"
         own_server.start()
         assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN]
@@ -276,12 +276,15 @@ def test_another_database_in_its_place_is_neither_used_nor_changed(
     with Store(postgresql_url) as store:
         store.runs.add(run(SEEN))
         postgresql.drop_database(database)
-        assert "does not exist" in str(lost(store.state.version))
+        assert "does not exist" in str(lost(store.state.served_version))
         postgresql.make_database(name=database)
-        assert lost(store.state.version).reason == "the database has been replaced, and the new one is another server's"
+        assert (
+            lost(store.state.served_version).reason
+            == "the database has been replaced, and the new one is another server's"
+        )
         with Store(postgresql_url) as other:
             other.prices.add(whole_day(DAY), source="a", seen_ts=SEEN)
-            for access in (store.state.version, lambda: store.runs.add(run(SEEN))):
+            for access in (store.state.served_version, lambda: store.runs.add(run(SEEN))):
                 assert "the new one is another server's" in lost(access).reason
             assert other.runs.made_since(HOURS, 0) == []
 
@@ -298,7 +301,7 @@ def test_a_copy_in_its_place_is_used_on_and_told_of(
         postgresql.make_database(like=backup, name=database)
         store.runs.add(run(SEEN + 7200))
         assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN + 7200, SEEN]
-        assert store.database.system.copies == 1
+        assert store.database.system.replacement_count == 1
     assert "another copy has replaced the database" in caplog.text
     postgresql.drop_database(backup)
 
@@ -313,9 +316,9 @@ def test_a_connection_on_which_a_proxy_passes_nothing_on_is_given_up_and_replace
             store.runs.add(run(SEEN))
             silence.set()
             monkeypatch.setattr(ImpatientConnection, "patience_s", 0.3)
-            assert lost(lambda: store.state.record_refresh(SEEN) if writes else store.state.version()).reason == (
-                "the database server can't be reached"
-            )
+            assert lost(
+                lambda: store.state.record_refresh(SEEN) if writes else store.state.served_version()
+            ).reason == ("the database server can't be reached")
             silence.clear()
             monkeypatch.undo()
             assert [one.made_at for one in store.runs.made_since(HOURS, 0)] == [SEEN]
@@ -329,7 +332,9 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
         def freeze() -> None:
             with ExitStack() as stack:
                 with monkeypatch.context() as impatient:
-                    impatient.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
+                    impatient.setattr(
+                        engine, "_SET_WRITING_LIMITS", engine._SET_WRITING_LIMITS.replace("'10s'", "'100ms'")
+                    )
                     connection = stack.enter_context(frozen.database.writing())
                 connection.exec_driver_sql("DELETE FROM state")
                 # This transaction stops here. The other write has to wait until PostgreSQL ends this transaction.
@@ -348,7 +353,7 @@ def in_the_middle_of_a_batch(url: str) -> Iterator[psycopg.Connection[Any]]:
     """Hold the writers' lock in an active transaction whose next statement never comes."""
     address = url.replace("+psycopg", "")
     with psycopg.connect(address) as frozen, suppress(psycopg.OperationalError), frozen.pipeline():
-        frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._ONE_WRITER]).fetchone()
+        frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._WRITER_LOCK_NUMBER]).fetchone()
         # The answer arrives a moment before the server waits for the next statement.
         with psycopg.connect(address, autocommit=True) as watching:
             while watching.execute(_WAITED_FOR, [frozen.info.backend_pid]).fetchone() != ("ClientRead",):
@@ -370,7 +375,7 @@ def test_a_writer_that_is_frozen_in_the_middle_of_a_batch_is_ended(
 def test_a_writer_that_has_sent_something_lately_is_waited_for(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "_SESSION", engine._SESSION.replace("'15s'", "'50ms'"))
+    monkeypatch.setattr(engine, "_SET_SESSION_LIMITS", engine._SET_SESSION_LIMITS.replace("'15s'", "'50ms'"))
     with Store(postgresql_url) as other, in_the_middle_of_a_batch(postgresql_url) as busy:
         with pytest.raises(StoreError, match="another process has been writing for too long"):
             other.runs.add(run(SEEN))
@@ -378,7 +383,7 @@ def test_a_writer_that_has_sent_something_lately_is_waited_for(
 
 
 def test_a_writer_that_waits_for_too_long_says_for_what(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_SESSION", engine._SESSION.replace("'15s'", "'50ms'"))
+    monkeypatch.setattr(engine, "_SET_SESSION_LIMITS", engine._SET_SESSION_LIMITS.replace("'15s'", "'50ms'"))
     with (
         Store(postgresql_url) as store,
         Store(postgresql_url) as other,

@@ -42,9 +42,9 @@ def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
 def settled_days(store: Store) -> list[date]:
     """Return the stored delivery days. Each has to be complete in all zones."""
     history = store.prices.read_archive().newest_versions()
-    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.of("ee")]
+    days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.series_of("ee")]
     for zone in ("ee", "lv", "lt", "fi"):
-        assert list(history.of(zone)) == [hour for one in days for hour in hours_of(one)]
+        assert list(history.series_of(zone)) == [hour for one in days for hour in hours_of(one)]
     return days
 
 
@@ -62,7 +62,7 @@ def test_of_what_two_processes_add_at_once_nothing_is_lost_or_doubled(url: str, 
     assert added == [30 * 24 * 4, 0, 30 * 24 * 4]
     assert store.prices.count() == 30 * 24 * 4
     assert len(settled_days(store)) == 30
-    assert store.state.version() == 30
+    assert store.state.served_version() == 30
 
 
 def test_after_a_kill_in_the_middle_of_a_write_nothing_is_lost_or_doubled(url: str) -> None:
@@ -71,7 +71,7 @@ def test_after_a_kill_in_the_middle_of_a_write_nothing_is_lost_or_doubled(url: s
     assert process.returncode < 0
     with Store(url) as store:
         assert [str(one) for one in settled_days(store)] == said == ["2024-01-01", "2024-01-02", "2024-01-03"]
-        assert store.state.version() == 3
+        assert store.state.served_version() == 3
         assert [add_day(store, number).new for number in range(5)] == [0, 0, 0, 96, 96]
         assert store.prices.count() == 5 * 96
 
@@ -87,7 +87,7 @@ def test_a_kill_between_the_runs_of_a_forecast_leaves_none_without_the_other(url
         ]
         assert made[0] == made[1]
         assert len(made[0]) == 3
-        store.runs.add_all(plain_runs(made[0][0] + HOUR_S))
+        store.runs.add_forecast(plain_runs(made[0][0] + HOUR_S))
         assert len(store.runs.made_since(QUARTERS, 0)) == 4
 
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_an_error_that_leaves_all_that_was_stored(path: Path, url
     error, hours_read, hours_stored = said
     assert error.startswith(f"can't write the database {url}: ")
     assert int(hours_read) == int(hours_stored) > 0
-    assert len(store.prices.read_archive().newest_versions().of("ee")) == int(hours_stored)
+    assert len(store.prices.read_archive().newest_versions().series_of("ee")) == int(hours_stored)
     assert add_day(store, 9999).new == 96
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, SeriesKey, delivery_day
-from tunnihind.pipeline.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS, superfluous_issues, thin
+from tunnihind.pipeline.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS, delete_superfluous, superfluous_issues
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
@@ -89,10 +89,10 @@ def test_of_old_days_what_was_the_newest_when_it_mattered_is_kept_of_each(
     expected_runs = runs_kept(runs, NOW)
     expected = {name: issues_kept(instants, NOW) for name, instants in covariates.items()}
     surplus = len(set(runs) - expected_runs) + sum(len(set(covariates[name]) - expected[name]) for name in covariates)
-    assert thin(store, NOW) == surplus
+    assert delete_superfluous(store, NOW) == surplus
     assert made(store) == sorted(expected_runs)
     assert issued(store) == expected
-    assert thin(store, NOW) == 0
+    assert delete_superfluous(store, NOW) == 0
 
 
 @settings(deadline=None, max_examples=20)
@@ -104,8 +104,8 @@ def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
     for made_at in set(runs):
         store.runs.add(run(made_at))
     for hours in steps:
-        thin(store, NOW - 5 * DAY_S + hours * HOUR_S)
-    thin(store, NOW + 9 * DAY_S)
+        delete_superfluous(store, NOW - 5 * DAY_S + hours * HOUR_S)
+    delete_superfluous(store, NOW + 9 * DAY_S)
     assert made(store) == sorted(runs_kept(runs, NOW + 9 * DAY_S))
 
 
@@ -113,8 +113,8 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     old = NOW - (RUN_DAYS + 3) * DAY_S
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
-        store.runs.add_all(runs)
-    assert thin(store, NOW) > 0
+        store.runs.add_forecast(runs)
+    assert delete_superfluous(store, NOW) > 0
     hours, quarters = store.runs.made_since(HOURS, 0), store.runs.made_since(QUARTERS, 0)
     assert 0 < len(hours) < len(issued_runs)
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
@@ -128,7 +128,7 @@ def test_each_zone_keeps_its_own_runs_if_they_are_made_one_after_another(store: 
     for hour in range(24):
         store.runs.add(run(old + hour * HOUR_S))
         store.runs.add(replace(run(old + hour * HOUR_S + 1), zone="lv"))
-    assert thin(store, NOW) > 0
+    assert delete_superfluous(store, NOW) > 0
     estonian, latvian = (
         [one.made_at for one in store.runs.made_since(SeriesKey(zone, HOUR_S), 0)] for zone in ("ee", "lv")
     )
@@ -139,7 +139,7 @@ def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) 
     for day in ("2025-07-01", "2025-01-15"):
         for clock in ("00:00", "11:59:59", "12:00", "23:59:59"):
             store.runs.add(run(local(f"{day}T{clock}")))
-    thin(store, NOW)
+    delete_superfluous(store, NOW)
     clocks = [datetime.fromtimestamp(at, DELIVERY_TZ).strftime("%m-%d %H:%M:%S") for at in made(store)]
     assert clocks == ["01-15 11:59:59", "01-15 23:59:59", "07-01 11:59:59", "07-01 23:59:59"]
 
@@ -152,7 +152,7 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     history = {"ee_wind_da_mw": [series(at, [2.0]) for at in sorted(set(archived))]}
     store.covariates.add({"ee_wind_da_mw": [series(at, [1.0]) for at in set(live) - set(archived)]})
     store.covariates.add_archived(history, partial(superfluous_issues, NOW))
-    thin(store, NOW)
+    delete_superfluous(store, NOW)
     before, changes = issued(store), store.covariates.change_counts()
     assert store.covariates.add_archived(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
     assert (issued(store), store.covariates.change_counts()) == (before, changes)
@@ -161,7 +161,7 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
 def test_an_issue_of_the_very_instant_of_a_forecast_is_kept_though_a_later_one_follows(store: Store) -> None:
     nine = utc("2025-11-03T09:00")
     store.covariates.add({"ee_load_da_mw": [series(nine + minutes * 60, [1.0]) for minutes in (-60, 0, 30)]})
-    thin(store, NOW)
+    delete_superfluous(store, NOW)
     assert issued(store) == {"ee_load_da_mw": {nine, nine + 30 * 60}}
 
 
@@ -174,13 +174,13 @@ def test_an_archive_fills_in_the_old_days_that_nothing_is_kept_of(store: Store) 
         )
         == 30
     )
-    assert thin(store, NOW) == 0
+    assert delete_superfluous(store, NOW) == 0
 
 
 def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
     store.prices.add(whole_day(date(2010, 1, 1)), source="a", seen_ts=NOW)
     store.prices.add(whole_day(date(2010, 1, 1), price=float), source="a", seen_ts=NOW + 1)
-    assert thin(store, NOW + 50 * 365 * DAY_S) == 0
+    assert delete_superfluous(store, NOW + 50 * 365 * DAY_S) == 0
     assert store.prices.count() == 2 * 24 * 4
 
 
@@ -189,5 +189,5 @@ def test_what_was_said_of_days_long_past_goes_unless_it_was_heard_lately(store: 
     ago = HELD.heard_ts - WITNESS_DAYS * DAY_S - 1
     for day, heard_ts in ((DAY, HELD.heard_ts), (old, HELD.heard_ts), (old - timedelta(days=1), ago)):
         store.witnesses.put(replace(HELD, day=day, heard_ts=heard_ts))
-    assert thin(store, HELD.heard_ts) == 1
+    assert delete_superfluous(store, HELD.heard_ts) == 1
     assert [one.day for one in store.witnesses.held_back()] == [DAY, old]

@@ -108,22 +108,22 @@ def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out
 
 
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
-    assert store.runs.score(HOURS) is None
+    assert store.runs.backtest_score(HOURS) is None
     score = BacktestScore(mae=100 / 3, baseline_mae=40.0, skill=1 / 6, horizon_h=24)
-    store.runs.keep_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24))
-    store.runs.keep_score(HOURS, score)
-    assert store.runs.score(HOURS) == score
-    store.runs.keep_score(HOURS, None)
-    assert store.runs.score(HOURS) is None
+    store.runs.store_backtest_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24))
+    store.runs.store_backtest_score(HOURS, score)
+    assert store.runs.backtest_score(HOURS) == score
+    store.runs.store_backtest_score(HOURS, None)
+    assert store.runs.backtest_score(HOURS) is None
 
 
 def test_the_scores_of_hours_and_of_quarters_are_kept_apart(store: Store) -> None:
     hours, quarters = BacktestScore(1.0, 2.0, 0.5, 24), BacktestScore(3.0, 4.0, 0.25, 24)
-    store.runs.keep_score(HOURS, hours)
-    assert store.runs.score(QUARTERS) is None
-    store.runs.keep_score(QUARTERS, quarters)
-    assert store.runs.score(HOURS) == hours
-    assert store.runs.score(QUARTERS) == quarters
+    store.runs.store_backtest_score(HOURS, hours)
+    assert store.runs.backtest_score(QUARTERS) is None
+    store.runs.store_backtest_score(QUARTERS, quarters)
+    assert store.runs.backtest_score(HOURS) == hours
+    assert store.runs.backtest_score(QUARTERS) == quarters
 
 
 def test_of_runs_that_were_made_together_all_are_kept_or_none(store: Store) -> None:
@@ -147,7 +147,7 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
         assert max(list(sizes)[1:]) < 100
     assert_the_same(store.runs.made_since(QUARTERS, 0), runs[::-1])
     # The run that the others repeat is deleted, and one of the others takes its place.
-    assert store.runs.thin(lambda _: {MADE}) == 1
+    assert store.runs.delete_superfluous(lambda _: {MADE}) == 1
     assert kept_in_full(store) == [MADE + HOUR_S]
     assert_the_same(store.runs.made_since(QUARTERS, 0), runs[:0:-1])
 
@@ -172,7 +172,7 @@ def test_prices_that_are_withdrawn_take_the_runs_of_hours_and_of_quarters_with_t
 def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Store) -> None:
     nan = float("nan")
     scored, nothing = Scores(24, 1.5, 3.0, 0.5, 0.8, 0.1, 0.1, 1.0, 9.0, 7.0), Scores(0, *[nan] * 9)
-    store.scores.keep("ee", LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
+    store.scores.store_live_scores("ee", LiveScores(windows=(WindowScores(7, {1: scored, 2: nothing}, scored),)))
     [window] = store.scores.window_scores("ee")
     assert (window.days, window.by_days_ahead[1], window.overall) == (7, scored, scored)
     assert window.by_days_ahead[2].n == 0
@@ -260,7 +260,7 @@ def test_runs_say_the_same_when_those_that_they_repeat_are_deleted(memory_store:
     store, runs = emptied(memory_store), hourly_runs(10)
     for one in runs:
         store.runs.add(one)
-    assert store.runs.thin(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
+    assert store.runs.delete_superfluous(lambda _: {MADE + hour * 3600 for hour in removed}) == len(removed)
     left = [one for hour, one in enumerate(runs) if hour not in removed]
     assert_the_same(store.runs.made_since(HOURS, 0), left[::-1])
     assert len(kept_in_full(store)) == min(1, len(left))

@@ -23,7 +23,7 @@ def rows(store: Store) -> int:
 
 def test_the_paths_of_a_run_come_back_to_the_last_bit(store: Store) -> None:
     runs = plain_runs(MADE)
-    store.runs.add_all(runs)
+    store.runs.add_forecast(runs)
     kept = store.scenarios.newest("ee")
     assert kept is not None
     assert runs.scenarios is not None
@@ -32,7 +32,7 @@ def test_the_paths_of_a_run_come_back_to_the_last_bit(store: Store) -> None:
 
 def test_only_the_newest_runs_paths_are_kept(store: Store) -> None:
     for hour in range(3):
-        store.runs.add_all(plain_runs(MADE + hour * HOUR_S))
+        store.runs.add_forecast(plain_runs(MADE + hour * HOUR_S))
     assert rows(store) == 1
     kept = store.scenarios.newest("ee")
     assert kept is not None
@@ -40,7 +40,7 @@ def test_only_the_newest_runs_paths_are_kept(store: Store) -> None:
 
 
 def test_a_run_without_paths_is_not_served_with_an_earlier_ones(store: Store) -> None:
-    store.runs.add_all(plain_runs(MADE))
+    store.runs.add_forecast(plain_runs(MADE))
     store.runs.add(plain_runs(MADE + HOUR_S).hours)
     assert read_served_data(store, ESTONIA, MADE).scenarios is not None
     assert read_served_data(store, ESTONIA, MADE + HOUR_S).scenarios is None
@@ -48,7 +48,7 @@ def test_a_run_without_paths_is_not_served_with_an_earlier_ones(store: Store) ->
 
 def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
     first, second = plain_runs(MADE), plain_runs(MADE + HOUR_S)
-    store.runs.add_all(first)
+    store.runs.add_forecast(first)
     assert second.scenarios is not None
     broken = replace(second.scenarios, eur_mwh=np.full((20, 2), 1 / 3))
     with pytest.raises(ValueError, match="more than two decimals"):
@@ -61,7 +61,7 @@ def test_runs_and_paths_are_kept_together_or_not_at_all(store: Store) -> None:
 
 def test_only_paths_that_agree_with_the_served_run_are_served(store: Store) -> None:
     runs = plain_runs(MADE)
-    store.runs.add_all(runs)
+    store.runs.add_forecast(runs)
     assert runs.scenarios is not None
     served = read_served_data(store, ESTONIA, MADE).scenarios
     assert served is not None

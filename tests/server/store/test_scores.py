@@ -36,7 +36,7 @@ def scored(issued_on: date, days_ahead: int = 1) -> DayScores:
 def test_a_days_scores_come_back_with_what_is_unknown(store: Store) -> None:
     whole = replace(scored(DAY, 7), week=Savings(60.0, 40.0, 50.0, 75.0))
     with_hole = replace(scored(DAY), plans={}, seven_day_mean_mae=math.nan)
-    store.scores.keep("ee", LiveScores(days=(whole, with_hole)))
+    store.scores.store_live_scores("ee", LiveScores(days=(whole, with_hole)))
     found_hole, found = store.scores.day_scores("ee", DAY, DAY)
     assert found.scores.n == HOURS
     assert found.scores.coverage80 == SCORES.coverage80
@@ -48,9 +48,9 @@ def test_a_days_scores_come_back_with_what_is_unknown(store: Store) -> None:
 
 def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
     before = [scored(DAY - timedelta(days=back), lead) for back in range(3) for lead in (1, 2)]
-    store.scores.keep("ee", LiveScores(days=tuple(before)))
+    store.scores.store_live_scores("ee", LiveScores(days=tuple(before)))
     again = replace(scored(DAY - timedelta(days=1)), tier="prices")
-    store.scores.keep("ee", LiveScores(days=(again,)))
+    store.scores.store_live_scores("ee", LiveScores(days=(again,)))
     kept = store.scores.day_scores("ee", date(2000, 1, 1), date(2050, 1, 1))
     found = [(day.issued_on, day.days_ahead, day.tier) for day in kept]
     assert found == [
@@ -66,11 +66,11 @@ def test_only_days_that_are_scored_anew_are_replaced(store: Store) -> None:
 def test_months_and_windows_come_back_and_the_data_counts_as_changed(store: Store) -> None:
     decisions = DecisionScores({1: {hours: PlanScores(1, *plan) for hours, plan in PLANS.items()}}, PlanScores.of([]))
     window = WindowScores(7, {1: SCORES}, SCORES, {1: 41.07}, decisions)
-    version = store.state.version()
-    store.scores.keep(
+    version = store.state.served_version()
+    store.scores.store_live_scores(
         "ee", LiveScores(windows=(window,), months=ScoresByMonth(issued=(MonthScores("2025-11", window),)))
     )
-    assert store.state.version() > version
+    assert store.state.served_version() > version
     [found] = store.scores.window_scores("ee")
     assert found.decisions.by_days_ahead == decisions.by_days_ahead
     assert math.isnan(found.decisions.week.share)
@@ -87,7 +87,7 @@ def test_a_year_of_scores_takes_less_than_half_a_megabyte(path: Path, store: Sto
     days = [scored(DAY - timedelta(days=back), lead) for back in range(365, 0, -1) for lead in range(1, 8)]
     with store.database.reading() as connection:
         before = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-    store.scores.keep("ee", LiveScores(days=tuple(days)))
+    store.scores.store_live_scores("ee", LiveScores(days=tuple(days)))
     with store.database.reading() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() - before
         assert pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one() < 500_000

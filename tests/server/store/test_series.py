@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from tests.support.store.pipelines import plain_runs
-from tunnihind.forecast.scoring.backtest import BacktestScore, Next24Hours
+from tunnihind.forecast.scoring.backtest import BacktestScore, Next24HoursForecast
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, QUARTER_S, SeriesKey
@@ -25,19 +25,20 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
     score, others_score = BacktestScore(1.0, 2.0, 0.5, 24), BacktestScore(3.0, 4.0, 0.25, 24)
     store.runs.add(hours, others)
     for key, run, its_score in [(SeriesKey("ee", HOUR_S), hours, score), (other, others, others_score)]:
-        store.runs.keep_score(key, its_score)
+        store.runs.store_backtest_score(key, its_score)
         newest = store.runs.newest(key)
         assert newest is not None
         assert newest.is_identical_to(run)
         assert [one.tier for one in store.runs.made_since(key, 0)] == [run.tier]
-    assert (store.runs.score(SeriesKey("ee", HOUR_S)), store.runs.score(other)) == (score, others_score)
+    assert store.runs.backtest_score(SeriesKey("ee", HOUR_S)) == score
+    assert store.runs.backtest_score(other) == others_score
     assert store.runs.newest(SeriesKey("lv", QUARTER_S)) is None
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other: SeriesKey) -> None:
     run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
-    forecast = Next24Hours(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
+    forecast = Next24HoursForecast(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "ee", [forecast], data_change_count=past)
     store.backtests.record_scored("m", "ee", MADE)
     assert store.backtests.forecasts("m", other) == {}
@@ -60,9 +61,9 @@ def test_scenarios_of_a_zone_are_not_anothers(store: Store) -> None:
 
 def test_how_a_zones_forecasts_did_is_not_anothers(store: Store) -> None:
     scored = DayScores(DAY, 1, MADE, "test", SCORES, 1.0)
-    store.scores.keep("ee", LiveScores(days=(scored,), windows=(WindowScores(7, {}, SCORES),)))
+    store.scores.store_live_scores("ee", LiveScores(days=(scored,), windows=(WindowScores(7, {}, SCORES),)))
     assert (store.scores.day_scores("lv", DAY, DAY), store.scores.window_scores("lv")) == ([], ())
-    store.scores.keep("lv", LiveScores(days=(replace(scored, tier="other"),)))
+    store.scores.store_live_scores("lv", LiveScores(days=(replace(scored, tier="other"),)))
     assert [[one.tier for one in store.scores.day_scores(zone, DAY, DAY)] for zone in ("ee", "lv")] == [
         ["test"],
         ["other"],
@@ -80,7 +81,7 @@ def test_prices_that_are_withdrawn_take_no_other_zones_runs_with_them(store: Sto
 
 def test_prices_that_are_withdrawn_take_past_forecasts_of_all_zones_with_them(store: Store) -> None:
     run, past = plain_runs(MADE).hours, store.backtests.data_change_count()
-    forecast = Next24Hours(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
+    forecast = Next24HoursForecast(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "lv", [forecast], data_change_count=past)
     store.prices.withdraw("ee", ["elering"], MADE + 10 * HOUR_S, None, MADE + 10 * HOUR_S)
     assert store.backtests.forecasts("m", SeriesKey("lv", HOUR_S)) == {}

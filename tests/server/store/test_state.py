@@ -8,7 +8,7 @@ import pytest
 from tests.support.store.stores import DAY, HELD, HOURS, run, series, utc, whole_day
 from tunnihind.errors import SourceUnreachable
 from tunnihind.forecast.scoring.backtest import BacktestScore
-from tunnihind.pipeline.retention import thin
+from tunnihind.pipeline.retention import delete_superfluous
 from tunnihind.store.state import Fact, StateBook
 from tunnihind.store.store import Store
 
@@ -25,7 +25,7 @@ SERVED: dict[str, Callable[[Store], object]] = {
     "a run": lambda store: store.runs.add(run(NOW)),
     "a held day": lambda store: store.witnesses.put(HELD),
     "a source that is asked": lambda store: store.state.record_price_sources(["elering"]),
-    "a score": lambda store: store.runs.keep_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24)),
+    "a score": lambda store: store.runs.store_backtest_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24)),
 }
 
 NOT_SERVED: dict[str, Callable[[Store], object]] = {
@@ -35,10 +35,10 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "what is held back as before": lambda store: store.witnesses.put(HELD, is_news=False),
     "a failure": lambda store: store.health.record_failure("elering", NOW, SourceUnreachable("elering", "no answer")),
     "a good answer": lambda store: store.health.record_success("elering", NOW),
-    "a claim": lambda store: store.lease().claim(),
+    "a claim": lambda store: store.unguarded_lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
     "refresh": lambda store: store.state.record_refresh(NOW),
-    "thinning": lambda store: thin(store, NOW),
+    "thinning": lambda store: delete_superfluous(store, NOW),
     "reading": lambda store: (store.read_archive(), store.runs.newest(HOURS), store.witnesses.held_back()),
 }
 
@@ -46,33 +46,33 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
 @pytest.mark.parametrize("change", SERVED.values(), ids=SERVED)
 def test_what_clients_see_changing_makes_the_version_grow(store: Store, change: Callable[[Store], object]) -> None:
     add(store)
-    before = store.state.version()
+    before = store.state.served_version()
     change(store)
-    assert store.state.version() > before
+    assert store.state.served_version() > before
 
 
 @pytest.mark.parametrize("change", NOT_SERVED.values(), ids=NOT_SERVED)
 def test_what_clients_do_not_see_leaves_the_version(store: Store, change: Callable[[Store], object]) -> None:
     add(store)
-    before = store.state.version()
+    before = store.state.served_version()
     change(store)
-    assert store.state.version() == before
+    assert store.state.served_version() == before
 
 
 def test_the_version_and_the_facts_outlive_a_restart(url: str, store: Store) -> None:
     add(store)
     store.state.record_refresh(NOW)
     with Store(url) as again:
-        assert again.state.version() == store.state.version() > 0
+        assert again.state.served_version() == store.state.served_version() > 0
         assert again.state.instance_id() == store.state.instance_id()
-        assert again.state.last_refresh() == again.state.prices_stored_at() == NOW
+        assert again.state.last_refresh() == again.state.prices_changed_at() == NOW
 
 
 def test_only_new_versions_count_as_prices_stored(store: Store) -> None:
-    assert store.state.prices_stored_at() is None
+    assert store.state.prices_changed_at() is None
     add(store)
     store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="a", seen_ts=NOW + 60)
-    assert store.state.prices_stored_at() == NOW
+    assert store.state.prices_changed_at() == NOW
 
 
 def test_every_installation_has_an_identity_of_its_own(store: Store) -> None:

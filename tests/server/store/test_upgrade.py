@@ -21,7 +21,7 @@ from tunnihind.market import DAY_S
 from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.settings import Settings
 from tunnihind.store.database import Database
-from tunnihind.store.revision import HEAD, current_migration, is_current, upgrade
+from tunnihind.store.revision import HEAD, current_migration, has_newest_migration, upgrade
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
 
@@ -131,7 +131,7 @@ def test_an_upgrade_that_fails_half_way_leaves_all_as_it_was(
     with pytest.raises((StoreError, MemoryError)):
         upgrade(database, steps_to_come(more))
     assert tables(database) == before
-    assert is_current(database)
+    assert has_newest_migration(database)
     database.close()
     with Store(url) as again:
         assert [one.made_at for one in again.runs.made_since(HOURS, 0)] == [SEEN, SEEN - 1]
@@ -163,7 +163,7 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
                 # The older replica also has to work with new connections.
                 replica.database.system.engine.dispose()
                 assert [one.made_at for one in replica.runs.made_since(HOURS, 0)] == [SEEN]
-                assert list(replica.prices.read_archive().newest_versions().of("ee"))
+                assert list(replica.prices.read_archive().newest_versions().series_of("ee"))
         database.close()
 
 
@@ -199,7 +199,7 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
         writer.runs.add(run(SEEN + 3600))
         await updater.refresh()
         assert list(updater.troubles) == []
-        assert snapshot.data.newest_settled == (before.newest_settled or 0) + DAY_S
+        assert snapshot.data.newest_settled_ts == (before.newest_settled_ts or 0) + DAY_S
         assert snapshot.data.hours.run is not None
         assert snapshot.data.hours.run.made_at == SEEN + 3600
         database.close()
@@ -259,4 +259,4 @@ def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, m
         Store(url, read_only=True)
     monkeypatch.undo()
     with Store(url, read_only=True) as again:
-        assert is_current(again.database)
+        assert has_newest_migration(again.database)

@@ -12,7 +12,7 @@ from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.vintages import superseded_weather_runs, without_superseded_weather_runs
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.pipeline.retention import COVARIATE_DAYS, superfluous_issues, thin
+from tunnihind.pipeline.retention import COVARIATE_DAYS, delete_superfluous, superfluous_issues
 from tunnihind.store.schema import covariates
 from tunnihind.store.store import Store
 
@@ -125,7 +125,7 @@ def test_of_old_days_the_first_run_is_kept_and_what_was_newest_when_a_forecast_l
         return max((issue.issued_ts for issue in found), default=None)
 
     before = [newest(look) for look in looks]
-    thin(store, first + (40 + COVARIATE_DAYS) * DAY_S)
+    delete_superfluous(store, first + (40 + COVARIATE_DAYS) * DAY_S)
     assert [newest(look) for look in looks] == before
     kept = {issue.run_ts for issue in issues(store)}
     assert {one.run_ts for one in live if (one.run_ts or 0) % DAY_S == 0} <= kept

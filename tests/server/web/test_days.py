@@ -12,7 +12,7 @@ from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tunnihind.api.served_data import ServedData
-from tunnihind.forecast.run import SCENARIOS, Run, Scenarios
+from tunnihind.forecast.run import SCENARIO_COUNT, Run, Scenarios
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.days import DaySummary
@@ -85,9 +85,9 @@ def test_a_day_says_what_its_prices_are_and_from_when_to_when() -> None:
 @pytest.mark.parametrize("period", ["hour", "quarter"])
 def test_a_day_of_which_one_hour_is_forecast_is_told_from_one_of_which_more_is(period: str) -> None:
     forecast = make_run([5.0] * 100, start=HOUR + HOUR_S)
-    for published, is_only_an_hour in ((25, True), (26, False)):
+    for published, has_only_one_hour in ((25, True), (26, False)):
         last = days_of(make_view(hours(MIDNIGHT, published), forecast), period=period)[-1]
-        assert (last.day.day, last.is_only_an_hour) == (18, is_only_an_hour)
+        assert (last.day.day, last.has_only_one_hour) == (18, has_only_one_hour)
 
 
 def test_hours_that_follow_each_other_and_are_of_one_kind_stand_together() -> None:
@@ -124,7 +124,7 @@ def test_a_published_day_has_no_range_and_one_with_a_forecast_has() -> None:
 def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published() -> None:
     run = make_run([50.0] * 72, start=HOUR + HOUR_S)
     # All hours of a path have the same price, so the mean of a whole day of forecast is the path's price.
-    prices = np.repeat(np.linspace(0, 190, SCENARIOS)[:, None], 72, axis=1)
+    prices = np.repeat(np.linspace(0, 190, SCENARIO_COUNT)[:, None], 72, axis=1)
     view = replace(make_view(hours(MIDNIGHT, 25, 100.0), run), scenarios=paths(run, prices))
     expected = [(100 + 23 * price) / 24 for price in (19.0, 171.0)]
     for period in ("hour", "quarter"):
@@ -136,7 +136,7 @@ def test_the_range_of_a_mean_holds_it_and_lies_between_the_means_of_the_lowest_a
     rows: list[list[float]],
 ) -> None:
     run = make_run([50.0] * 72, start=HOUR + HOUR_S)
-    prices = np.array([rows[i % len(rows)] for i in range(SCENARIOS)]).round(2)
+    prices = np.array([rows[i % len(rows)] for i in range(SCENARIO_COUNT)]).round(2)
     view = replace(make_view(hours(MIDNIGHT, 25), run), scenarios=paths(run, prices))
     first = (MIDNIGHT + 25 * HOUR_S - run.start_ts) // HOUR_S
     means = [(1.0 + sum(path[first : first + 23])) / 24 for path in prices]

@@ -87,7 +87,7 @@ def test_the_time_to_avoid_is_the_dearest_of_all_and_shares_nothing_with_the_che
 async def test_scripts_give_a_price_the_same_colour_as_the_server() -> None:
     scale = [2.5, 5.0, 7.5, 10.0]
     asked = [-0.01, 0.0, 2.49, 2.5, 7.6, 10.0, 99.0]
-    found = await answers(f"wording.scale = {scale}; return wording.tint(asked);", asked)
+    found = await answers(f"wording.scale = {scale}; return wording.tintClass(asked);", asked)
     assert found == [tint(price, scale) for price in asked] == ["negative", "t0", "t0", "t1", "t3", "t4", "t4"]
 
 

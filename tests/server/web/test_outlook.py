@@ -40,7 +40,7 @@ class View:
 
 
 def midnight(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=ESTONIA.clock).timestamp())
+    return int(datetime(day.year, day.month, day.day, tzinfo=ESTONIA.time_zone).timestamp())
 
 
 def view(
@@ -67,7 +67,7 @@ def view(
     for offset, of_day in enumerate([*([price] * 25 for price in past), *ahead], start=-len(past)):
         day = today + timedelta(days=offset)
         for ts in range(midnight(day), midnight(day + timedelta(days=1)), step_s):
-            at = datetime.fromtimestamp(ts, ESTONIA.clock).hour
+            at = datetime.fromtimestamp(ts, ESTONIA.time_zone).hour
             price = _at(of_day, at)
             if price is None:
                 continue

@@ -228,7 +228,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[PageOptions]:
 async def test_only_so_many_sets_of_options_are_kept_in_memory(
     server: RunningServer, made: list[PageOptions], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "KEPT_PAGES", 2)
+    monkeypatch.setattr(pages, "MAX_CACHED_PAGES", 2)
     asked = ["/?vat=none", "/?vat=api", "/?vat=api", "/?vat=law", "/?vat=none"]
     for path in asked:
         await html_of(server, path)
@@ -410,7 +410,7 @@ async def test_the_first_hour_of_a_day_is_in_the_table_of_hours_and_no_day_of_it
     assert '<th scope="row">Thu 18 Dec <small' not in by_day
 
 
-MIDNIGHT = int(datetime(2025, 7, 1, tzinfo=ESTONIA.clock).timestamp())
+MIDNIGHT = int(datetime(2025, 7, 1, tzinfo=ESTONIA.time_zone).timestamp())
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ async def test_a_first_visit_sees_the_laws_rate_of_its_day_and_each_hour_that_of
     assert choices_of(html, "vat") == choices
     tables = dict(re.findall(r'<table data-day="(.*?)">(.*?)</table>', html, re.DOTALL))
     amounts = {day: set(re.findall(r"<td>([\d.]+)</td>", table)) for day, table in tables.items()}
-    first_day = datetime.fromtimestamp(MIDNIGHT, ESTONIA.clock).date().isoformat()
+    first_day = datetime.fromtimestamp(MIDNIGHT, ESTONIA.time_zone).date().isoformat()
     assert amounts.pop(first_day) == {"12.40"}
     assert set().union(*amounts.values()) <= {"12.20"}
 

@@ -33,7 +33,7 @@ const poller = new Poller({
   onPrices: ({ settled }) => told.push(["prices", settled.length]),
   onPage: ({ text }) => told.push(["page", text]),
   onReachable: (since) => told.push(["reachable", since === null]),
-  onPeriod: () => {},
+  onPollEnd: () => {},
 });
 await poller.poll();
 while (answers.prices.length) {

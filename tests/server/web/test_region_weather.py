@@ -10,10 +10,15 @@ from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, FINLAND, HOUR_S, LATVIA
 from tunnihind.service.snapshot_updater import read_region_weather
 from tunnihind.store.store import Store
-from tunnihind.web.weather import MAX_WEATHER_AGE_S, RegionWeather, sun_covariate_names, wind_covariate_names
+from tunnihind.web.weather import (
+    MAX_WEATHER_AGE_S,
+    RegionWeather,
+    region_sun_covariate_names,
+    region_wind_covariate_names,
+)
 
 NOW = HOUR + 612
-WIND, SUN = wind_covariate_names(ESTONIA), sun_covariate_names(ESTONIA)
+WIND, SUN = region_wind_covariate_names(ESTONIA), region_sun_covariate_names(ESTONIA)
 
 
 def issue(issued: int, values: Sequence[float], start: int = HOUR) -> IssuedSeries:
@@ -40,11 +45,12 @@ def test_it_is_the_mean_over_the_places() -> None:
 
 
 def test_each_zone_has_the_weather_of_its_region() -> None:
-    assert wind_covariate_names(LATVIA) == WIND
-    assert {name.partition("@")[2][:2] for name in (*wind_covariate_names(FINLAND), *sun_covariate_names(FINLAND))} == {
-        "fi"
-    }
-    assert not {*wind_covariate_names(FINLAND), *sun_covariate_names(FINLAND)} & {*WIND, *SUN}
+    assert region_wind_covariate_names(LATVIA) == WIND
+    assert {
+        name.partition("@")[2][:2]
+        for name in (*region_wind_covariate_names(FINLAND), *region_sun_covariate_names(FINLAND))
+    } == {"fi"}
+    assert not {*region_wind_covariate_names(FINLAND), *region_sun_covariate_names(FINLAND)} & {*WIND, *SUN}
 
 
 def test_an_hour_of_which_one_place_is_unknown_is_unknown() -> None:

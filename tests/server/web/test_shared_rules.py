@@ -65,7 +65,7 @@ import {{ Wording }} from "{folder}/wording.js";
 const [scale, prices] = JSON.parse(process.argv[2]);
 const page = {{ lang: "en", unit: "mwh", vat: [], unitSymbol: "", tz: "UTC", scale, texts: {{}} }};
 const wording = new Wording(page);
-console.log(JSON.stringify(prices.map((price) => [wording.tint(price), TINTS[tintOf(price, scale)]])));
+console.log(JSON.stringify(prices.map((price) => [wording.tintClass(price), TINTS[tintOf(price, scale)]])));
 """
 
 

@@ -44,13 +44,13 @@ def empty_with(
 
 
 def reason(summary: DashboardSummary) -> str:
-    assert summary.no_prices_notice is not None
-    return summary.no_prices_notice.reason
+    assert summary.no_prices_explanation is not None
+    return summary.no_prices_explanation.reason
 
 
 def advice(summary: DashboardSummary) -> str:
-    assert summary.no_prices_notice is not None
-    return " ".join(summary.no_prices_notice.advice)
+    assert summary.no_prices_explanation is not None
+    return " ".join(summary.no_prices_explanation.advice)
 
 
 def test_a_server_that_has_asked_nobody_yet_asks_for_patience() -> None:
@@ -72,9 +72,9 @@ def test_a_rehearsal_of_a_day_before_the_archive_says_so() -> None:
 def test_an_old_database_says_how_old_its_prices_are_and_of_which_year(lang: str, told: str) -> None:
     midnight = day_start(date(2025, 1, 1)) - HOUR_S
     summary = summary_of(make_view({midnight: 50.0}), midnight + 348 * DAY_S, pipeline_expected=False, lang=lang)
-    assert summary.no_prices_notice is not None
-    assert "347 " in summary.no_prices_notice.title
-    assert told in summary.no_prices_notice.reason
+    assert summary.no_prices_explanation is not None
+    assert "347 " in summary.no_prices_explanation.title
+    assert told in summary.no_prices_explanation.reason
     assert told in " ".join(summary.freshness)
 
 

@@ -25,9 +25,9 @@ def test_a_settled_price_stands_before_the_forecast_of_its_hour() -> None:
 
 def test_with_nothing_known_the_reason_stands_in_the_place_of_the_price() -> None:
     summary = summary_of(ServedData("empty", ESTONIA))
-    assert summary.no_prices_notice
+    assert summary.no_prices_explanation
     assert summary.notices == ()
-    assert (summary.current, summary.following, summary.calendar, summary.drawing) == (None, None, (), None)
+    assert (summary.current, summary.next_period, summary.calendar, summary.drawing) == (None, None, (), None)
     assert summary.freshness == ()
 
 
@@ -70,7 +70,7 @@ def test_in_utc_days_begin_at_utc_midnight() -> None:
 def test_the_small_view_has_the_same_price_and_drawing_and_nothing_that_it_does_not_show(period: str) -> None:
     view = sample_views.ordinary()
     whole, small = (summary_of(view, period=period, embed=embed) for embed in ("0", "1"))
-    assert (small.current, small.following, small.levels) == (whole.current, whole.following, whole.levels)
+    assert (small.current, small.next_period, small.levels) == (whole.current, whole.next_period, whole.levels)
     assert small.drawing == whole.drawing
     assert whole.outlook
     assert whole.days

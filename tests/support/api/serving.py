@@ -12,7 +12,7 @@ from aiohttp import web
 from tests.support.api.api_server import NOW, RunningServer, Serve, make_view, no_prices
 from tests.support.clocks import StillClock
 from tests.support.pages import sample_views
-from tunnihind.api.history import AreConfirmed, ReadPrices
+from tunnihind.api.history import ArePricesConfirmed, ReadMonthPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.api.score_table import ReadScores
 from tunnihind.api.served_data import ServedData
@@ -42,9 +42,9 @@ async def serving() -> AsyncIterator[Serve]:
         access_log: logging.Logger | None = None,
         mode: Mode = "live",
         most_connections: int = MAX_CONNECTIONS,
-        read_prices: ReadPrices = no_prices,
+        read_prices: ReadMonthPrices = no_prices,
         read_scores: ReadScores = lambda _first, _last: (),
-        are_confirmed: AreConfirmed = lambda *_: True,
+        are_confirmed: ArePricesConfirmed = lambda *_: True,
         page_context: Callable[[], PageContext] | None = None,
     ) -> RunningServer:
         settings = settings or Settings()

@@ -74,7 +74,7 @@ class ExpectedStates:
 
 def local(ts: float) -> datetime:
     """Return the Tallinn clock time of an instant."""
-    return datetime.fromtimestamp(ts, ESTONIA.clock)
+    return datetime.fromtimestamp(ts, ESTONIA.time_zone)
 
 
 def utc(ts: float) -> str:

@@ -143,7 +143,7 @@ async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
     clock = ShiftedClock(found, temporary / "clock")
-    today = datetime.fromtimestamp(clock.now(), ESTONIA.clock).date()
+    today = datetime.fromtimestamp(clock.now(), ESTONIA.time_zone).date()
     start_ts, end_ts = ESTONIA.midnight(today - timedelta(days=1)), ESTONIA.midnight(today)
     clock.jump(round(start_ts - HOUR_S - clock.now()))
     async with RealHome.inhabited(temporary, clock) as real_home:

@@ -219,7 +219,7 @@ class Home:
 
 
 def _with_vat(eur_mwh: float, start: int) -> float:
-    return round(eur_mwh / 1000 * (1 + vat_rate_at(ESTONIA.vat_by_law, start)), 4)
+    return round(eur_mwh / 1000 * (1 + vat_rate_at(ESTONIA.legal_vat_rates, start)), 4)
 
 
 def plan(name: str, data: Mapping[str, Any]) -> ConfigSubentryDataWithId:

@@ -8,13 +8,13 @@ import numpy as np
 
 from tests.support.upstreams.elering import Quotes
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, day_end, day_start, market_time_unit
-from tunnihind.sources.base import days
+from tunnihind.sources.base import days_between
 from tunnihind.sources.simulated_market import SimulatedMarket
 
 
 def made_up_quotes(first: date, last: date) -> Quotes:
     """Return all zones' quotes for some delivery days of the simulated market, each in its market time unit."""
-    units = [(day_start(day), day_end(day), market_time_unit(day)) for day in days(first, last)]
+    units = [(day_start(day), day_end(day), market_time_unit(day)) for day in days_between(first, last)]
     periods = np.array([(ts, step_s) for start, end, step_s in units for ts in range(start, end, step_s)])
     prices = SimulatedMarket(7).prices(periods[:, 0] + periods[:, 1] / 2)
     starts = periods[:, 0].tolist()

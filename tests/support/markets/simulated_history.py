@@ -82,7 +82,7 @@ def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
         lead = np.array([(delivery_day(one) - day).days for one in ts.tolist()])
         values = run.p10[at], run.p50[at], run.p90[at], np.full(ts.shape, np.nan)
         parts.append(BacktestForecasts(np.full(ts.shape, as_of), ts, lead, *values))
-    return BacktestResult.of(BacktestForecasts.joined(parts), archive.prices.newest_versions().of("ee"))
+    return BacktestResult.of(BacktestForecasts.joined(parts), archive.prices.newest_versions().series_of("ee"))
 
 
 def every(step: int, first: date, last: date) -> list[date]:

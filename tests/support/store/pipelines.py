@@ -12,7 +12,7 @@ from tests.support.clocks import JumpingClock, TimeIsUp
 from tests.support.markets.runs import run_with
 from tunnihind.clock import Clock
 from tunnihind.forecast.identity import model_identity
-from tunnihind.forecast.known import Known
+from tunnihind.forecast.known import KnownData
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Runs, Scenarios
@@ -100,13 +100,13 @@ class RecordingObserver(Observer):
     filled: list[tuple[str, int, int]] = field(default_factory=list)
     answered: list[tuple[str, bool]] = field(default_factory=list)
 
-    def source_asked(self, source: str, *, answered: bool) -> None:
+    def request_ended(self, source: str, *, answered: bool) -> None:
         self.answered.append((source, answered))
 
     def day_held(self, source: str, reason: str) -> None:
         self.refused.append((source, reason))
 
-    def history_filled(self, what: str, done: int, total: int) -> None:
+    def back_fill_progressed(self, what: str, done: int, total: int) -> None:
         self.filled.append((what, done, total))
 
 
@@ -152,11 +152,11 @@ class QuickModel(LastWeeksMean):
     Its quarters always differ in the same way from their hour. Its scenarios need no past.
     """
 
-    def forecast_quarters(self, known: Known, hourly: Run) -> Run:
+    def forecast_quarters(self, known: KnownData, hourly: Run) -> Run:
         assert hourly.made_at == known.as_of
         return quarters_of(hourly)
 
-    def scenarios(self, known: Known, hourly: Run) -> Scenarios:
+    def scenarios(self, known: KnownData, hourly: Run) -> Scenarios:
         assert hourly.made_at == known.as_of
         return scenarios_with(hourly)
 

@@ -19,7 +19,7 @@ from tunnihind.market import (
     publication_time,
 )
 from tunnihind.settling.settling import PriceAnswer, PriceSettler, SettlingOutcome
-from tunnihind.sources.base import DaySheet, Quote, day_sheets, days
+from tunnihind.sources.base import DaySheet, Quote, day_sheets, days_between
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
 
@@ -79,7 +79,9 @@ class SettlingTrial:
 
     def shows(self, day: date, zone: Zone = "ee") -> str:
         """Return "right", "wrong" or "none" for a day's settled hours."""
-        settled = self.store.prices.read_archive().newest_versions().of(zone).between(day_start(day), day_end(day))
+        settled = (
+            self.store.prices.read_archive().newest_versions().series_of(zone).between(day_start(day), day_end(day))
+        )
         truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
         if not settled:
             return "none"
@@ -101,7 +103,7 @@ class SettlingTrial:
     def _sheets(self, source: str, lie: Lie) -> list[DaySheet]:
         today = delivery_day(self.now)
         first, last = self._settler.days_to_request(today - timedelta(days=2), today + timedelta(days=1))
-        out = [day for day in days(first, last) if publication_time(day) <= self.now]
+        out = [day for day in days_between(first, last) if publication_time(day) <= self.now]
         said = lie(self.truth)
         return [
             sheet

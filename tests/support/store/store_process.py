@@ -71,10 +71,10 @@ def die_adding_runs(url: str, hours: str) -> None:
     """Report a number of stored forecasts. Then be killed between the next run of hours and its run of quarters."""
     store = Store(url)
     for number in range(int(hours)):
-        store.runs.add_all(plain_runs(day_start(FIRST) + number * HOUR_S))
+        store.runs.add_forecast(plain_runs(day_start(FIRST) + number * HOUR_S))
         say(number)
     _be_killed_after("INSERT INTO runs", store)
-    store.runs.add_all(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
+    store.runs.add_forecast(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
 
 
 def fill_disk(url: str, megabytes: str) -> None:
@@ -88,7 +88,7 @@ def fill_disk(url: str, megabytes: str) -> None:
                 stored += 1
         except StoreError as error:
             say(error)
-        say(len(store.prices.read_archive().newest_versions().of("ee")))
+        say(len(store.prices.read_archive().newest_versions().series_of("ee")))
         say(stored * 24)
 
 
@@ -99,7 +99,7 @@ def read_and_write(url: str) -> None:
     for read_only in (True, False):
         try:
             with Store(url, read_only=read_only) as store:
-                say(len(store.prices.read_archive().newest_versions().of("ee")))
+                say(len(store.prices.read_archive().newest_versions().series_of("ee")))
                 add_day(store, 99)
         except StoreError as error:
             say(error)

@@ -13,7 +13,7 @@ from tests.support.upstreams.elering import Quotes
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, SeriesKey, Zone, day_end, day_start, hours_of
-from tunnihind.sources.base import days
+from tunnihind.sources.base import days_between
 from tunnihind.store.prices import AddedCounts, Price
 from tunnihind.store.schema import metadata
 from tunnihind.store.store import Store
@@ -87,13 +87,13 @@ def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "t
 
 def hourly(store: Store, zone: Zone = "ee") -> dict[int, float]:
     """Return the settled hours of a zone in the form that the API serves."""
-    return dict(store.prices.read_archive().newest_versions().of(zone))
+    return dict(store.prices.read_archive().newest_versions().series_of(zone))
 
 
 def unsettled_days(store: Store, first: date, last: date) -> list[date]:
     """Return the delivery days of a span that lack any hour of Estonia."""
     settled = hourly(store)
-    return [day for day in days(first, last) if not all(hour in settled for hour in hours_of(day))]
+    return [day for day in days_between(first, last) if not all(hour in settled for hour in hours_of(day))]
 
 
 def sources_of(store: Store) -> set[str]:
@@ -103,4 +103,4 @@ def sources_of(store: Store) -> set[str]:
 
 
 def day_range(first: date, count: int) -> Iterator[date]:
-    return days(first, first + timedelta(days=count - 1))
+    return days_between(first, first + timedelta(days=count - 1))

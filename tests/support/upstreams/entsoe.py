@@ -10,7 +10,7 @@ from aiohttp import web
 from tests.support.upstreams.elering import Quotes
 from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, delivery_day
-from tunnihind.sources.base import days
+from tunnihind.sources.base import days_between
 from tunnihind.sources.entsoe import AREA_CODES
 
 TOKEN = "0d4c2f4e-secret"  # noqa: S105
@@ -52,7 +52,7 @@ class FakeEntsoe(FakeUpstream):
         if query.get("securityToken") != self._token:
             return _acknowledge(f"Unauthorized. Invalid security token {query.get('securityToken')}", 401)
         first, last = _day(query["periodStart"]), _day(query["periodEnd"], before=True)
-        asked = list(days(first, last))
+        asked = list(days_between(first, last))
         if len(asked) > self._max_days:
             numbers = f"Requested: {len(asked)}, allowed: {self._max_days}"
             return _acknowledge(f"The amount of requested data exceeds allowed limit. {numbers}", 400)

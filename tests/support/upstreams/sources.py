@@ -11,7 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import SourceError
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, floor_hour, publication_time, utc_midnight
-from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, day_sheets, days
+from tunnihind.sources.base import BackFillPace, Cadence, DaySheet, Quote, day_sheets, days_between
 
 
 class ScriptedPrices:
@@ -68,7 +68,7 @@ class ScriptedWeather:
         self.cadence = cadence or Cadence(every_s=3 * HOUR_S)
         self.back_fill = BackFillPace(by="month")
         self.covariate = f"wind_speed_100m@{point}"
-        self.names: Sequence[str] = (self.covariate,)
+        self.covariate_names: Sequence[str] = (self.covariate,)
         self.asked_at: list[int] = []
         self.errors: deque[Exception] = deque()
         self.is_down: Exception | None = None
@@ -85,7 +85,7 @@ class ScriptedWeather:
     async def archived_forecasts(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         self.asked.append((first, last))
         self._fail()
-        midnights = [utc_midnight(day) for day in days(first, last)]
+        midnights = [utc_midnight(day) for day in days_between(first, last)]
         return {self.covariate: [IssuedSeries(ts - 7 * HOUR_S, ts, np.ones(24, np.float32)) for ts in midnights]}
 
     def _fail(self) -> None:

@@ -7,9 +7,9 @@ from typing import Final, Literal
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-JSON: Final = "application/json"
-HTML: Final = "text/html; charset=utf-8"
-PROBLEM_JSON: Final = "application/problem+json"
+JSON_CONTENT_TYPE: Final = "application/json"
+HTML_CONTENT_TYPE: Final = "text/html; charset=utf-8"
+PROBLEM_CONTENT_TYPE: Final = "application/problem+json"
 
 ALLOWED_METHODS: Final = "GET, HEAD, OPTIONS"
 
@@ -66,7 +66,7 @@ def wants_page(request: web.Request) -> bool:
     """Return whether the client asks for `text/html` by name, as a browser does when it opens a page."""
     return any(
         name == "text/html" and weight > 0
-        for name, weight in weighted_members(_joined_field(request.headers.getall(hdrs.ACCEPT, ())))
+        for name, weight in names_with_weights(_joined_field(request.headers.getall(hdrs.ACCEPT, ())))
     )
 
 
@@ -83,15 +83,15 @@ _UNNAMED_IDENTITY_WEIGHT: Final = 0.0005
 0.001, so each coding that the client accepts by name is preferred."""
 
 
-def accepted_coding(request: web.Request) -> Coding:
+def coding_for_request(request: web.Request) -> Coding:
     """Choose the content coding for a request by its Accept-Encoding fields."""
-    return best_coding(_joined_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
+    return coding_for_field(_joined_field(request.headers.getall(hdrs.ACCEPT_ENCODING, ())))
 
 
 @lru_cache(maxsize=256)
-def best_coding(accept_encoding: str) -> Coding:
+def coding_for_field(accept_encoding: str) -> Coding:
     """Choose the content coding for an Accept-Encoding value. If no coding is acceptable, choose `identity`."""
-    weights = {_CODING_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
+    weights = {_CODING_ALIASES.get(name, name): weight for name, weight in names_with_weights(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
     best_weight = 0.0
@@ -103,7 +103,7 @@ def best_coding(accept_encoding: str) -> Coding:
     return best
 
 
-def weighted_members(field: str) -> Iterator[tuple[str, float]]:
+def names_with_weights(field: str) -> Iterator[tuple[str, float]]:
     """Yield the name, in lower case, and the weight of each member of an Accept or Accept-Encoding value.
 
     The default weight is 1. Members without a name, and members with an invalid weight, are skipped.

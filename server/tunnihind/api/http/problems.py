@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from tunnihind.api.http.headers import PROBLEM_JSON, headers
+from tunnihind.api.http.headers import PROBLEM_CONTENT_TYPE, headers
 from tunnihind.api.models.service import Problem
 
-DETAILS: Final[Mapping[int, str]] = {
+DEFAULT_DETAILS: Final[Mapping[int, str]] = {
     400: "The request is invalid.",
     404: "Not found. /api/openapi.json lists all resources.",
     405: "This resource is read-only: use GET, HEAD or OPTIONS.",
@@ -33,14 +33,14 @@ class Problems:
     def describe(self, status: int, detail: str | None = None) -> Problem:
         """Describe a problem in the words of `detail`.
 
-        If `detail` is None, use the text in `DETAILS`. If `DETAILS` has no text for the status, use the status's name.
+        If `detail` is None, use the status's text in `DEFAULT_DETAILS`, or else the status's name.
         """
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",
             title=phrase,
             status=status,
-            detail=detail or DETAILS.get(status, f"{phrase}."),
+            detail=detail or DEFAULT_DETAILS.get(status, f"{phrase}."),
         )
 
     def answer(
@@ -52,6 +52,6 @@ class Problems:
 
 def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None) -> web.Response:
     """Return an answer with `problem` and the additional header fields `fields`. The answer must not be cached."""
-    all_fields = headers("no-store", content_type=PROBLEM_JSON)
+    all_fields = headers("no-store", content_type=PROBLEM_CONTENT_TYPE)
     all_fields.update(fields or {})
     return web.Response(status=problem.status, body=msgspec.json.encode(problem), headers=all_fields)

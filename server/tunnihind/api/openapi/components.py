@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from tunnihind.api.feeds import VAT_RATE_FIELD
-from tunnihind.api.http.headers import ALLOWED_METHODS, JSON, PROBLEM_JSON
-from tunnihind.api.http.problems import DETAILS, Problems
+from tunnihind.api.http.headers import ALLOWED_METHODS, JSON_CONTENT_TYPE, PROBLEM_CONTENT_TYPE
+from tunnihind.api.http.problems import DEFAULT_DETAILS, Problems
 from tunnihind.api.models.accuracy import AccuracyResponse
 from tunnihind.api.models.fields import HOUR_EXAMPLE
 from tunnihind.api.models.prices import (
@@ -78,17 +78,17 @@ def response_components(settings: Settings) -> Document:
             "description": detail,
             "headers": _header_references("Cache-Control", *_PROBLEM_FIELDS.get(status, ())),
             "content": {
-                PROBLEM_JSON: {
+                PROBLEM_CONTENT_TYPE: {
                     "schema": schema_reference("Problem"),
                     "example": msgspec.to_builtins(texts.describe(status)),
                 }
             },
         }
-        for status, detail in DETAILS.items()
+        for status, detail in DEFAULT_DETAILS.items()
     }
 
 
-def answer_content(schema: str, media_type: str = JSON) -> Document:
+def answer_content(schema: str, media_type: str = JSON_CONTENT_TYPE) -> Document:
     """Describe an answer's content by a reference to the schema with the name `schema`."""
     return {media_type: {"schema": schema_reference(schema)}}
 
@@ -176,8 +176,8 @@ _MARKET_FIELD_OF: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50",
 def schema_components(vat: VatRates) -> Document:
     """Return the schemas of the answers, keyed by name.
 
-    The examples of the fields in `_MARKET_FIELD_OF` include VAT at the rate that applies at the instant `HOUR_EXAMPLE`.
-    The examples of feeds are fixed.
+    The examples of the fields that are keys of `_MARKET_FIELD_OF` include VAT at the rate that applies at the instant
+    `HOUR_EXAMPLE`. The examples of feeds are fixed.
     """
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")

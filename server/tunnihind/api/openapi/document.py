@@ -14,15 +14,18 @@ from tunnihind.api.openapi.components import (
 from tunnihind.api.openapi.operations import feed_operations, price_operations, service_operations
 from tunnihind.settings import Settings
 
-_VAT: Final = "$rate $adjective VAT"
+_VAT_FOR_ALL_DATES: Final = "$rate $adjective VAT"
 _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate of their date)"
 
 
 def placeholder_values(settings: Settings, translate: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values for placeholders such as `$vat`. `translate` translates the words in the values."""
+    """Return this server's values for placeholders such as `$vat`.
+
+    `translate` translates the values of `$adjective` and `$vat`.
+    """
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = translate(market.adjective)
-    vat = Template(translate(_VAT_BY_DATE if newest_since else _VAT))
+    vat = Template(translate(_VAT_BY_DATE if newest_since else _VAT_FOR_ALL_DATES))
     return {
         "adjective": adjective,
         "attribution": settings.attribution_text,

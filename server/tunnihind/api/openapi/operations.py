@@ -6,7 +6,7 @@ from typing import Final
 from tunnihind.api.answers import MAX_HISTORY_DAYS, MIN_HISTORY_DAYS
 from tunnihind.api.feeds import PRICE_KINDS, VAT_RATE_FIELD, FeedFormat
 from tunnihind.api.history import FIRST_MONTH
-from tunnihind.api.http.headers import JSON, PROBLEM_JSON
+from tunnihind.api.http.headers import JSON_CONTENT_TYPE, PROBLEM_CONTENT_TYPE
 from tunnihind.api.openapi.components import (
     Document,
     answer_content,
@@ -16,7 +16,7 @@ from tunnihind.api.openapi.components import (
     uncached_answer,
 )
 from tunnihind.api.parameters import RESOLUTIONS
-from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_ISSUE_DAYS, FIRST_YEAR, FORMATS
+from tunnihind.api.score_table import ACCURACY_FORMATS, CSV_CONTENT_TYPE, DEFAULT_ISSUE_DAYS, FIRST_YEAR, SCORE_COLUMNS
 
 
 def _operation(
@@ -82,7 +82,10 @@ _PRICE_PARAMETER: Final = _parameter(
     default=PRICE_KINDS[0],
 )
 _FORMAT_PARAMETER: Final = _parameter(
-    "format", "`json` summarises the last weeks, `csv` is the table.", enum=[*FORMATS], default=FORMATS[0]
+    "format",
+    "`json` summarises the last weeks, `csv` is the table.",
+    enum=[*ACCURACY_FORMATS],
+    default=ACCURACY_FORMATS[0],
 )
 _YEAR_PARAMETER: Final = _parameter(
     "year",
@@ -108,7 +111,7 @@ _TABLE_COLUMNS: Final = (
 )
 
 _TABLE_EXAMPLE: Final = (
-    f"{','.join(COLUMNS)}\n"
+    f"{','.join(SCORE_COLUMNS)}\n"
     "2025-12-14,2025-12-15,1,2025-12-14T10:00:00Z,weather,24,31.40,52.30,40.20,0.8020,0.0960,0.1020,10.40,154.30,101.70,"
     "49.20,40.60,45.90,60.03,46.47,39.02,42.10,55.59,44.20,37.49,39.91,52.71,40.15,33.40,36.20,47.68,,,,\n"
 )
@@ -172,7 +175,8 @@ def price_operations() -> Mapping[str, Document]:
             "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
             f"for ever. {_TABLE_COLUMNS}",
             answers=cacheable_answers(
-                answer_content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE_EXAMPLE]}}}
+                answer_content("AccuracyResponse")
+                | {CSV_CONTENT_TYPE: {"schema": {"type": "string", "examples": [_TABLE_EXAMPLE]}}}
             )
             | problem_references(400, 404, 405, 429, 500, 503),
             parameters=[_FORMAT_PARAMETER, _YEAR_PARAMETER, _KNOWN_TAG_PARAMETER],
@@ -246,7 +250,7 @@ def feed_operations() -> Mapping[str, Document]:
             "Feeds",
             summary,
             f"{_FEED_DESCRIPTION} {advice}",
-            answers=cacheable_answers({JSON: {"schema": schema}}, VAT_RATE_FIELD)
+            answers=cacheable_answers({JSON_CONTENT_TYPE: {"schema": schema}}, VAT_RATE_FIELD)
             | problem_references(400, 405, 429, 500, 503),
             parameters=[_RESOLUTION_PARAMETER, _PRICE_PARAMETER, _KNOWN_TAG_PARAMETER],
         )
@@ -262,7 +266,9 @@ def service_operations() -> Mapping[str, Document]:
             "Operation",
             "This description",
             "The OpenAPI 3.1 description of the API.",
-            answers=cacheable_answers({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
+            answers=cacheable_answers(
+                {JSON_CONTENT_TYPE: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}}
+            )
             | problem_references(405, 429, 500),
             parameters=[_KNOWN_TAG_PARAMETER],
         ),
@@ -291,7 +297,7 @@ def service_operations() -> Mapping[str, Document]:
                 "200": uncached_answer("The server is ready.", answer_content("Readiness")),
                 "503": uncached_answer(
                     "Data is missing or stale, or the server can't do its work or is stopping.",
-                    answer_content("NotReady", PROBLEM_JSON),
+                    answer_content("NotReady", PROBLEM_CONTENT_TYPE),
                 ),
             }
             | problem_references(405, 500),

@@ -19,13 +19,13 @@ from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.season import Season
 
-OWN: Final = "own prices"
+OWN_PRICES: Final = "own prices"
 CALENDAR: Final = "calendar"
 WEATHER: Final = "weather"
 NEXT_DAY: Final = "next day"
 NEIGHBOURS: Final = "neighbours"
 
-_NEXT_DAY_LEADS: Final = 2
+_LAST_NEXT_DAY_LEAD: Final = 2
 """Only leads up to this one use next-day drivers, because these drivers make the forecasts of later leads worse."""
 
 
@@ -43,7 +43,7 @@ class WeatherDriver:
 
 
 @dataclass(frozen=True, slots=True)
-class LeadColumns:
+class ColumnData:
     """The data from which the input rows of all leads are computed.
 
     `issue_lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued later.
@@ -63,12 +63,12 @@ class LeadColumns:
     _digests: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, days: KnownDays, issue_lag: int, scale_row: int) -> LeadColumns:
+    def of(cls, days: KnownDays, issue_lag: int, fit_row: int) -> ColumnData:
         """Return the data for all forecasts with the same `issue_lag`.
 
         `issue_lag` is 1 if forecasts are issued on the day before the newest settled day, and 0 if they are issued
         later. If `issue_lag` is 1, next-day drivers are left out. `scale` is computed from the days up to row
-        `scale_row`. If those days are too few, later days are used too.
+        `fit_row`. If those days are too few, later days are used too.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if issue_lag == 0 else {}
@@ -79,11 +79,11 @@ class LeadColumns:
             issue_lag=issue_lag if weather else 0,  # only the columns of weather drivers depend on the issue day
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
-            scale=NextDayScale.fitted(_drivers_until(next_day, scale_row)) if next_day else None,
-            has_second_day_columns=days.drivers.has_next_day_only,
+            scale=NextDayScale.fitted(_drivers_until(next_day, fit_row)) if next_day else None,
+            has_second_day_columns=days.drivers.uses_next_day_covariates,
         )
 
-    def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> InputRows:
+    def input_rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> InputRows:
         """Compute the input rows of the target days in `target` at one lead.
 
         `issue` holds the issue day of each target day. By default, the issue day is `lead` + `issue_lag` days before
@@ -98,7 +98,7 @@ class LeadColumns:
         )
 
     def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[ColumnGroup]:
-        yield ColumnGroup(OWN, own_price_columns(self.prices, target, lead))
+        yield ColumnGroup(OWN_PRICES, own_price_columns(self.prices, target, lead))
         yield ColumnGroup(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
         weather = (
             weather_columns(name, driver.values, driver.anomaly, self.season.sun, target, lead, issue)
@@ -107,7 +107,12 @@ class LeadColumns:
         yield ColumnGroup(WEATHER, {name: values for columns in weather for name, values in columns.items()})
         if self.scale is not None and self.issue_lag == 0 and lead == 1:
             yield ColumnGroup(NEXT_DAY, next_day_columns(self.scale, self.next_day, self.prices, target))
-        elif self.scale is not None and self.issue_lag == 0 and self.has_second_day_columns and lead <= _NEXT_DAY_LEADS:
+        elif (
+            self.scale is not None
+            and self.issue_lag == 0
+            and self.has_second_day_columns
+            and lead <= _LAST_NEXT_DAY_LEAD
+        ):
             yield ColumnGroup(NEXT_DAY, second_day_columns(self.scale, self.next_day, target))
         yield ColumnGroup(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
@@ -116,7 +121,7 @@ class LeadColumns:
 
         If there are no next-day drivers, return False for each day.
         """
-        known = np.zeros(self.grid.days, np.bool_)
+        known = np.zeros(self.grid.day_count, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))
             known[: drivers.shape[1]] = np.isfinite(drivers).all(axis=(0, 2))

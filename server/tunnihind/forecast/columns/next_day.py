@@ -17,11 +17,11 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
-CURVE: Final = "supply_curve_12h"
+ALL_HOURS_CURVE: Final = "supply_curve_12h"
 """The name of the supply curve that uses the prices of all clock hours."""
 
-_TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
-_CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
+_TIGHTNESS_WEIGHTS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
+_CURVE_AXIS_WEIGHTS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
 """The weights of the drivers in the sum by which a supply curve compares hours.
 
 If neither driver exists, the market tightness is used instead of this sum.
@@ -29,9 +29,9 @@ If neither driver exists, the market tightness is used instead of this sum.
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
-CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
+SUPPLY_CURVES: Final = {"supply_curve_2h": (2, 7.0), ALL_HOURS_CURVE: (12, 25.0)}
 """For each supply curve, how many clock hours away a past hour may be, and in how many days its weight halves."""
-HINGE: Final = "tightness_above"
+TIGHTNESS_HINGE_PREFIX: Final = "tightness_above"
 """The names of columns with hourly hinges of the market tightness begin with this text."""
 _EVENING: Final = slice(18, 24)
 
@@ -59,7 +59,7 @@ class NextDayScale:
         centre = {name: float(np.nanmean(values)) for name, values in drivers.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in drivers.items()}
         standard = cls(centre, spread).standardised(drivers)
-        index, axis = _weighted_sum(standard, _TIGHTNESS), _curve_axis(standard)
+        index, axis = _weighted_sum(standard, _TIGHTNESS_WEIGHTS), _curve_axis(standard)
         known = np.isfinite(index).all(axis=1)
         return cls(
             centre,
@@ -94,12 +94,12 @@ def next_day_columns(
     columns: Columns = {}
     for name in sorted(z):
         columns |= _linear_columns(_next_day_column_name(name), z[name], target)
-    index, axis = _weighted_sum(z, _TIGHTNESS), _curve_axis(z)
+    index, axis = _weighted_sum(z, _TIGHTNESS_WEIGHTS), _curve_axis(z)
     at, mean, on_axis = index[target], index[target].mean(1), axis[target]
-    columns |= {f"{HINGE}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
+    columns |= {f"{TIGHTNESS_HINGE_PREFIX}_{n}": np.maximum(at - cut, 0) for n, cut in enumerate(scale.hourly)}
     columns |= {f"tightness_daily_above_{n}": np.maximum(mean - cut, 0) for n, cut in enumerate(scale.daily)}
     columns |= {f"curve_axis_above_{n}": np.maximum(on_axis - cut, 0) for n, cut in enumerate(scale.axis)}
-    there = [name for name in _CURVE_AXIS if name in z]
+    there = [name for name in _CURVE_AXIS_WEIGHTS if name in z]
     columns |= {f"{_next_day_column_name(name)}_squared": z[name][target] ** 2 - 1 for name in there}
     columns |= {
         f"{_next_day_column_name(one)}_times_{other}": z[one][target] * z[other][target]
@@ -118,7 +118,7 @@ def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], targe
     """
     z = scale.standardised(drivers)
     columns: Columns = {}
-    for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted_sum(z, _TIGHTNESS))]:
+    for name, values in [*((name, z[name]) for name in sorted(z)), ("tightness", _weighted_sum(z, _TIGHTNESS_WEIGHTS))]:
         eve = values[target - 1]
         week = np.mean([values[target - 2 - back].mean(1) for back in range(7)], axis=0)
         columns[f"{name}_day_before"] = eve.mean(1)
@@ -139,7 +139,9 @@ def _weighted_sum(standard: Mapping[str, Floats], weights: Mapping[str, float]) 
 
 
 def _curve_axis(standard: Mapping[str, Floats]) -> Floats:
-    return _weighted_sum(standard, _CURVE_AXIS if standard.keys() & _CURVE_AXIS.keys() else _TIGHTNESS)
+    return _weighted_sum(
+        standard, _CURVE_AXIS_WEIGHTS if standard.keys() & _CURVE_AXIS_WEIGHTS.keys() else _TIGHTNESS_WEIGHTS
+    )
 
 
 def _thresholds(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
@@ -166,7 +168,7 @@ def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return an hourly column for each supply curve, and a column of daily means for the supply curve `CURVE`.
+    """Return an hourly column for each supply curve, and a column with the daily means of `ALL_HOURS_CURVE`.
 
     `axis` (days, 24) holds a weighted sum of standardised residual loads. For each hour of a target day, a supply curve
     gives the mean price of the hours of the last 60 days, with more weight for hours with a similar value of `axis`.
@@ -175,15 +177,15 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
     clock hours (triangular) and in days (exponential). The clock hour's mean price of the last week also counts, with
     the weight `_CURVE_PRIOR`.
     """
-    curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
+    curves = np.zeros((len(target), CLOCK_HOURS, len(SUPPLY_CURVES)))
     for row, day in enumerate(target.tolist()):
         past = slice(max(0, day - _CURVE_DAYS), day)
         seen = np.isfinite(axis[past])
         if np.isfinite(axis[day]).all() and seen.any():
-            base = prices.mean[7][day - 1]
-            curves[row] = _curve_prices(axis[day], axis[past], seen, prices.own[past], base) - base[:, None]
-    by_name = {name: curves[..., place] for place, name in enumerate(CURVES)}
-    return {**by_name, f"{CURVE}_daily": by_name[CURVE].mean(1)}
+            base = prices.trailing_means[7][day - 1]
+            curves[row] = _curve_prices(axis[day], axis[past], seen, prices.own_filled[past], base) - base[:, None]
+    by_name = {name: curves[..., place] for place, name in enumerate(SUPPLY_CURVES)}
+    return {**by_name, f"{ALL_HOURS_CURVE}_daily": by_name[ALL_HOURS_CURVE].mean(1)}
 
 
 def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
@@ -200,9 +202,9 @@ def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats,
     np.exp(near, out=near)
     near *= seen
     age = np.arange(len(axis))[::-1]
-    recency = np.array([0.5 ** (age / half_life) for _, half_life in CURVES.values()], np.float32)
+    recency = np.array([0.5 ** (age / half_life) for _, half_life in SUPPLY_CURVES.values()], np.float32)
     priced, weight = recency @ (near * y.astype(np.float32)), recency @ near
-    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in CURVES.values()], axis=1)
+    by_hour = np.stack([np.maximum(0, 1 - HOURS_APART / (reach + 1)) for reach, _ in SUPPLY_CURVES.values()], axis=1)
     total = (priced * by_hour).sum(-1) + _CURVE_PRIOR * base[:, None]
     curves: Floats = total / ((weight * by_hour).sum(-1) + _CURVE_PRIOR)
     return curves

@@ -13,13 +13,13 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, PriceState
 from tunnihind.forecast.known_days.season import Season
 
-WEEK_MEAN: Final = "price_mean_7d"
+WEEK_MEAN_COLUMN: Final = "price_mean_7d"
 """The name of the column with each clock hour's mean price over the seven days up to day j.
 
 If the model has learnt few days, this mean price is mixed into the forecast.
 """
 
-NEIGHBOUR_PRICE: Final = "_price"
+NEIGHBOUR_PRICE_SUFFIX: Final = "_price"
 """The names of columns with a neighbour's hourly prices on day j end with this text."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
@@ -27,8 +27,8 @@ _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return hourly and daily columns of the forecast zone's prices."""
-    y, j, week = prices.own, target - lead, target - 7
-    means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
+    y, j, week = prices.own_filled, target - lead, target - 7
+    means = {f"price_mean_{days}d": prices.trailing_means[days][j] for days in MEAN_DAYS}
     hourly = {
         "price_last_day": y[j],
         "price_day_before": y[j - 1],
@@ -59,13 +59,13 @@ def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
     for zone, neighbour in prices.neighbours.items():
         price, week = neighbour.price[j], neighbour.week_mean[j]
         columns |= {
-            f"{zone}{NEIGHBOUR_PRICE}": price,
+            f"{zone}{NEIGHBOUR_PRICE_SUFFIX}": price,
             f"{zone}_price_daily": price.mean(1),
             f"{zone}_price_mean_7d": week,
             f"{zone}_price_mean_7d_daily": week.mean(1),
         }
     far, spread_to = list(prices.neighbours.items())[-1]
-    columns[f"{far}_spread"] = np.abs(prices.own[j] - spread_to.price[j]).mean(1)
+    columns[f"{far}_spread"] = np.abs(prices.own_filled[j] - spread_to.price[j]).mean(1)
     columns[f"{far}_price_week_ago"] = spread_to.price[target - 7]
     return columns
 

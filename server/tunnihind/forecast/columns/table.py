@@ -48,13 +48,13 @@ class ColumnNames:
         """Return the positions of the named columns in `all`. Raises KeyError if a column does not exist."""
         return [self._positions[name] for name in names]
 
-    def of(self, group: str) -> tuple[str, ...]:
+    def in_group(self, group: str) -> tuple[str, ...]:
         """Return the names of a group's columns. If the group does not exist, return an empty tuple."""
         return self.groups.get(group, ())
 
-    def daily_of(self, group: str) -> tuple[str, ...]:
+    def daily_in_group(self, group: str) -> tuple[str, ...]:
         """Return the names of a group's daily columns."""
-        return tuple(name for name in self.of(group) if name in self.daily)
+        return tuple(name for name in self.in_group(group) if name in self.daily)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class InputRows:
         hourly = (values if values.ndim > 1 else _as_hourly(values) for _, values in by_name)
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day_drivers)
 
-    def pick(self, days: slice) -> InputRows:
+    def rows_at(self, days: slice) -> InputRows:
         """Return only the rows of the target days at the positions `days`."""
         some = self.x[days], self.low[days], self.high[days], self.has_next_day_drivers[days]
         return InputRows(self.names, *some, _picked_from=(self, days))
@@ -102,7 +102,7 @@ class InputRows:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
         `make` must compute each day's values from the row of that day alone. To save time, `make` is called only once
-        for the same arguments, and the rows that `pick` returns share the result.
+        for the same arguments, and the rows that `rows_at` returns share the result.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -10,7 +10,7 @@ import numpy as np
 from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
-TARGET_HOURS: Final = "_target"
+TARGET_HOURS_SUFFIX: Final = "_target"
 """The names of columns with a driver's hourly anomalies on the target day end with this text."""
 
 _FADE: Final = 0.6
@@ -69,7 +69,7 @@ def weather_columns(
     before, after = (np.where(np.isnan(side), now, side) for side in (long[:, :-2], long[:, 2:]))
     uncentred = values[issue, np.clip(age, -1, newest_age) + 1] * np.maximum(sun[target], 0)
     columns = {
-        TARGET_HOURS: now,
+        TARGET_HOURS_SUFFIX: now,
         "_last_day": last,
         "_change": now - last,
         "_target_daily": path[:, -1],

@@ -20,13 +20,13 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
-from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, likeness
+from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, similarity_weights
 from tunnihind.forecast.intervals.median_error import moved_by_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.forecast.point.ridge import clock_smoother
-from tunnihind.forecast.run import OUTER_LEVELS
+from tunnihind.forecast.run import INTERVAL_LEVELS
 from tunnihind.market import PriceLimits
 
 _SCALE_EUR_MWH: Final = 80.0
@@ -39,9 +39,9 @@ _VOLATILITY_DAYS: Final = 60
 """The moving mean of |r| starts up to this many days before the errors that give the quantiles."""
 _START_DAYS: Final = 20
 """The moving mean of |r| begins with the mean of a lead's first 24 * `_START_DAYS` known values of |r|."""
-_FLOOR: Final = 0.02
-_POWER: Final = 0.9
-_SHARED: Final = 0.5
+_VOLATILITY_FLOOR: Final = 0.02
+_VOLATILITY_POWER: Final = 0.9
+_MEAN_SHARE: Final = 0.5
 """The weight of the mean over all hours in the volatility of each hour.
 
 The mean over all leads has the same weight in the volatility of each lead. Both means are included because a mean over
@@ -52,13 +52,13 @@ _WIDTH_FACTOR: Final = 1.01
 coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
-_FEW_DAYS: Final = 8.0
-"""If the errors of only n days are known, both distances from p50 are multiplied by sqrt(1 + `_FEW_DAYS` / n).
+_WIDENING_DAYS: Final = 8.0
+"""If the errors of only n days are known, both distances from p50 are multiplied by sqrt(1 + `_WIDENING_DAYS` / n).
 
 From `ENOUGH_ERROR_DAYS` days on, the distances are not multiplied.
 """
 _MIN_DAYS: Final = 5
-_UNKNOWN: Final = 0.7
+_UNKNOWN_DISTANCE: Final = 0.7
 """The distance of p10 and of p90 from p50 if the errors of fewer than `_MIN_DAYS` days are known.
 
 If no error of a lead is known, the lead's moving mean of |r| also has this value. The value is on the scale
@@ -67,7 +67,7 @@ asinh(price / `_SCALE_EUR_MWH`).
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
-def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: PriceLimits) -> Floats:
+def calibrated_percentiles(p50: Floats, actual: Floats, issued: Floats, limits: PriceLimits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24).
 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
@@ -93,18 +93,18 @@ def signed_distances(actual: Floats, issued: Floats, p50: Floats) -> tuple[Float
     days = CALIBRATION_DAYS + _VOLATILITY_DAYS
     residual = to_asinh(actual[-days:], _SCALE_EUR_MWH) - to_asinh(issued[:, -days:], _SCALE_EUR_MWH)
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
-    scale = _volatility(residual)
-    score = np.stack(
-        [_scaled_residual(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)]
+    volatility = _volatility(residual)
+    scaled = np.stack(
+        [_scaled_residual(r, v, lead) for lead, (r, v) in enumerate(zip(residual, volatility, strict=True), start=1)]
     )
-    past = zip(score[:, -CALIBRATION_DAYS:], issued[:, -CALIBRATION_DAYS:], p50, strict=True)
+    past = zip(scaled[:, -CALIBRATION_DAYS:], issued[:, -CALIBRATION_DAYS:], p50, strict=True)
     low, high = np.stack([_outer_residual_quantiles(*of_lead) for of_lead in past], axis=1)
-    grow = np.where(known_days < ENOUGH_ERROR_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
-    size = _WIDTH_FACTOR * scale[:, -1] * grow[:, None]
+    grow = np.where(known_days < ENOUGH_ERROR_DAYS, np.sqrt(1 + _WIDENING_DAYS / np.maximum(known_days, 1)), 1.0)
+    size = _WIDTH_FACTOR * volatility[:, -1] * grow[:, None]
     unknown = (known_days < _MIN_DAYS)[:, None]
     return (
-        np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * size),
-        np.where(unknown, _UNKNOWN, np.maximum(high, 0) * size),
+        np.where(unknown, -_UNKNOWN_DISTANCE, np.minimum(low, 0) * size),
+        np.where(unknown, _UNKNOWN_DISTANCE, np.maximum(high, 0) * size),
     )
 
 
@@ -149,25 +149,25 @@ def nondecreasing_by_lead(by_lead: Floats) -> Floats:
     return out
 
 
-def _outer_residual_quantiles(score: Floats, issued: Floats, p50: Floats) -> Floats:
+def _outer_residual_quantiles(scaled: Floats, issued: Floats, p50: Floats) -> Floats:
     """Return the 10% and the 90% quantile of a lead's past residuals in units of volatility, shape (2, 24).
 
-    `score` (days, 24) holds these residuals, and `issued` (days, 24) the past forecasts. Residuals of forecasts at a
+    `scaled` (days, 24) holds these residuals, and `issued` (days, 24) the past forecasts. Residuals of forecasts at a
     price level similar to `p50` (24,) have more weight.
     """
-    values, weights = pooled_samples(score[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    values, weights = pooled_samples(scaled[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     levels, _ = pooled_samples(issued[None], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    return weighted_quantiles(values[0], weights[0] * likeness(levels[0], p50[:, None]), OUTER_LEVELS)
+    return weighted_quantiles(values[0], weights[0] * similarity_weights(levels[0], p50[:, None]), INTERVAL_LEVELS)
 
 
-def _scaled_residual(residual: Floats, scale: Floats, lead: int) -> Floats:
+def _scaled_residual(residual: Floats, volatility: Floats, lead: int) -> Floats:
     """Return `residual` (days, 24) in units of volatility.
 
     Each day's residuals are divided by the volatility that was known when the day's forecast was issued.
     """
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
-    score: Floats = residual / scale[at_issue]
-    return score
+    scaled: Floats = residual / volatility[at_issue]
+    return scaled
 
 
 def _volatility(residual: Floats) -> Floats:
@@ -182,11 +182,11 @@ def _volatility(residual: Floats) -> Floats:
         state = np.where(known, keep * state + (1 - keep) * np.where(known, size[:, day], 0.0), state)
         out[:, day + 1] = state
     for axis in (2, 0):
-        out = (1 - _SHARED) * out + _SHARED * out.mean(axis=axis, keepdims=True)
-    volatility: Floats = (out @ _SMOOTHER.T + _FLOOR) ** _POWER
+        out = (1 - _MEAN_SHARE) * out + _MEAN_SHARE * out.mean(axis=axis, keepdims=True)
+    volatility: Floats = (out @ _SMOOTHER.T + _VOLATILITY_FLOOR) ** _VOLATILITY_POWER
     return volatility
 
 
 def _first_mean_size(size: Floats) -> Floats:
     seen = size[np.isfinite(size)][: CLOCK_HOURS * _START_DAYS]
-    return np.full(CLOCK_HOURS, seen.mean() if seen.size else _UNKNOWN)
+    return np.full(CLOCK_HOURS, seen.mean() if seen.size else _UNKNOWN_DISTANCE)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
-from tunnihind.forecast.run import LEADS, OUTER_LEVELS
+from tunnihind.forecast.run import INTERVAL_LEVELS, LEADS
 
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
@@ -27,9 +27,9 @@ The offsets are about the 8% and 94% quantiles of the errors of forecasts made f
 """
 _PRIOR_GROWTH: Final = 0.05
 """With each lead from 2 to 7, the prior grows by this fraction of its value at lead 1."""
-_PRIOR_DAYS: Final = 2.0
+_PRIOR_WEIGHT_DAYS: Final = 2.0
 """The prior weighs as much as the errors of this many days."""
-_STALE_GROWTH: Final = 1 / 8
+_STALE_EXPONENT: Final = 1 / 8
 """At leads above 7, interval widths grow in proportion to this power of lead / 7.
 
 Measured with Estonia's prices of 2024 and 2025, the widths at leads 28, 60 and 120 were 1.13, 1.30 and 1.45 times the
@@ -37,7 +37,7 @@ width at lead 7.
 """
 
 
-def error_quantiles(errors: Floats, leads: int) -> Floats:
+def interval_offsets(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
     `errors` (7, days, 24) holds the price minus p50 by lead, with the newest day last. Unknown errors are NaN. The
@@ -46,14 +46,14 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     """
     values, weights = pooled_samples(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
-    trust = known_days / (known_days + _PRIOR_DAYS)
-    lower, upper = trust * weighted_quantiles(values, weights, OUTER_LEVELS) + (1 - trust) * _prior_offsets()
-    widening = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
-    widening[0, :LEADS] = np.minimum.accumulate(np.minimum(lower, 0.0), axis=0)
-    widening[1, :LEADS] = np.maximum.accumulate(np.maximum(upper, 0.0), axis=0)
+    trust = known_days / (known_days + _PRIOR_WEIGHT_DAYS)
+    lower, upper = trust * weighted_quantiles(values, weights, INTERVAL_LEVELS) + (1 - trust) * _prior_offsets()
+    offsets = np.empty((2, max(leads, LEADS), CLOCK_HOURS))
+    offsets[0, :LEADS] = np.minimum.accumulate(np.minimum(lower, 0.0), axis=0)
+    offsets[1, :LEADS] = np.maximum.accumulate(np.maximum(upper, 0.0), axis=0)
     stale = np.arange(LEADS + 1, leads + 1)[:, None]
-    widening[:, LEADS:] = widening[:, LEADS - 1 : LEADS] * (stale / LEADS) ** _STALE_GROWTH
-    return widening[:, :leads]
+    offsets[:, LEADS:] = offsets[:, LEADS - 1 : LEADS] * (stale / LEADS) ** _STALE_EXPONENT
+    return offsets[:, :leads]
 
 
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
@@ -75,10 +75,10 @@ def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_da
     `half_life_days` days. `hour_weights` has an odd number of weights, and the middle weight belongs to the hour
     itself. The first and the last hour of a day count as neighbours.
     """
-    leads, days, hours = errors.shape
+    groups, days, hours = errors.shape
     reach = len(hour_weights) // 2
     around = np.stack([np.roll(errors, shift, axis=2) for shift in range(-reach, reach + 1)], axis=-1)
-    values = around.transpose(0, 2, 1, 3).reshape(leads, hours, days * len(hour_weights))
+    values = around.transpose(0, 2, 1, 3).reshape(groups, hours, days * len(hour_weights))
     recency = 0.5 ** (np.arange(days)[::-1] / half_life_days)
     weights = np.outer(recency, hour_weights).ravel()
     known = ~np.isnan(values)

@@ -25,16 +25,16 @@ This scale separates prices near zero better than the asinh scale of the point m
 """
 _WIDTH: Final = 0.2
 """The standard deviation of the Gaussian weight, in units of asinh(price / `_SCALE_EUR_MWH`)."""
-_LEAST: Final = 0.05
+_LEAST_WEIGHT: Final = 0.05
 """The weight of an error if the two price levels are very different."""
 
 
-def likeness(past: Floats, now: Floats) -> Floats:
-    """Return the weight of each past error, a number from `_LEAST` to 1 + `_LEAST`.
+def similarity_weights(past: Floats, now: Floats) -> Floats:
+    """Return the weight of each past error, a number from `_LEAST_WEIGHT` to 1 + `_LEAST_WEIGHT`.
 
     `past` holds the forecasts to which the past errors belong, and `now` holds the new forecasts, in EUR/MWh. The
     result has the shape to which numpy broadcasts `past` and `now`.
     """
     distance = (to_asinh(past, _SCALE_EUR_MWH) - to_asinh(now, _SCALE_EUR_MWH)) / _WIDTH
-    weight: Floats = _LEAST + np.exp(-0.5 * distance**2)
+    weight: Floats = _LEAST_WEIGHT + np.exp(-0.5 * distance**2)
     return weight

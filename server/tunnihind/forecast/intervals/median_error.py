@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, likeness
+from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, similarity_weights
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 
@@ -29,10 +29,10 @@ errors.
 def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return `p50` (leads, 24), moved by the median error of past forecasts at a similar price level.
 
-    For each forecast hour, let a be the median of the lead's past errors on the asinh scale, weighted by `likeness`,
-    and let b be the median without the weights of `likeness`. The move is a - b, limited to the range between 0 and a.
-    In both medians, recent errors have more weight. If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours are
-    known for a lead, the lead's p50 is not moved.
+    For each forecast hour, let a be the median of the lead's past errors on the asinh scale, weighted by
+    `similarity_weights`, and let b be the median without these weights. The move is a - b, limited to the range between
+    0 and a. In both medians, recent errors have more weight. If the errors of fewer than 24 * `ENOUGH_ERROR_DAYS` hours
+    are known for a lead, the lead's p50 is not moved.
 
     `actual` (days, 24) holds the prices of past days. `issued` (leads, days, 24) holds the model's forecasts of these
     prices. All values are in EUR/MWh. `actual` and `issued` end with the newest day that a forecast may use.
@@ -47,7 +47,7 @@ def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats
         if len(known) < ENOUGH_ERROR_DAYS * hours:
             continue
         order = known[np.argsort(flat[known])]
-        like = likeness(past[lead].ravel()[order], p50[lead][:, None])
+        like = similarity_weights(past[lead].ravel()[order], p50[lead][:, None])
         local, overall = (
             flat[order[_weighted_median_position(one)]] for one in (recency[order] * like, recency[None, order])
         )

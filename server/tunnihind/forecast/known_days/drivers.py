@@ -23,7 +23,7 @@ from tunnihind.forecast.known_days.vintages import Floats32
 
 MIN_ISSUE_DAYS: Final = 45
 """A covariate is used only if it is known on at least this many issue days."""
-_FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
+_ENOUGH_HOURS: Final = 24 * MIN_ISSUE_DAYS
 _NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
@@ -38,46 +38,46 @@ class Drivers:
 
     Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the forecast that was
     issued on the day before. `members` maps each driver's name to the names of the driver's covariates, in `far` and in
-    `near` together. `has_next_day_only` is true if a driver in `near` uses a covariate whose forecasts end with the
-    next day.
+    `near` together. `uses_next_day_covariates` is true if a driver in `near` uses a covariate whose forecasts end with
+    the next day.
     """
 
     far: Mapping[str, Floats]
     near: Mapping[str, Floats]
     members: Mapping[str, tuple[str, ...]]
-    has_next_day_only: bool
+    uses_next_day_covariates: bool
 
 
 def make_drivers(
-    far: Iterable[Mapping[str, Floats32]], near: Mapping[str, Floats32], today: int, fit_row: int
+    far: Iterable[Mapping[str, Floats32]], near: Mapping[str, Floats32], today_row: int, fit_row: int
 ) -> Drivers:
     """Combine vintages of covariates, `far` (issue days, ages, 24) and `near` (delivery days, 24), into drivers.
 
-    To save memory, `far` yields one group of `names_by_part` at a time. `today` is the row of the day on which the
+    To save memory, `far` yields one group of `name_groups` at a time. `today_row` is the row of the day on which the
     forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few,
     later days are used too. Callers change `fit_row` only once per era, because a change alters the drivers' values on
     past days.
     """
-    next_day = {part.key: part for part in _parts(_without_replaced_weather(near, today + 1))}
-    live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
+    next_day = {part.key: part for part in _parts(_without_replaced_weather(near, today_row + 1))}
+    live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today_row + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
-    of_week: dict[tuple[str, str], _Part] = {}
-    parts = (part for part in chain.from_iterable(map(_parts, far)) if np.isfinite(part.values[today, 2]).any())
+    baltic_next_day: dict[tuple[str, str], _Part] = {}
+    parts = (part for part in chain.from_iterable(map(_parts, far)) if np.isfinite(part.values[today_row, 2]).any())
     for _, of_region in groupby(parts, key=lambda part: part.key[0]):
-        week = {part.key: part for part in sorted(of_region, key=lambda part: _KINDS.index(part.key[1]))}
-        name, driver = _far_driver([*week.values()], next_day, fit_row)
+        far_parts = {part.key: part for part in sorted(of_region, key=lambda part: _KINDS.index(part.key[1]))}
+        name, driver = _far_driver([*far_parts.values()], next_day, fit_row)
         far_drivers[name] = driver
-        of_week |= _baltic_next_day_parts(week, next_day, today + 1, fit_row)
-    near_drivers = _near_drivers(of_week | live_next_day)
+        baltic_next_day |= _baltic_next_day_parts(far_parts, next_day, today_row + 1, fit_row)
+    near_drivers = _near_drivers(baltic_next_day | live_next_day)
     return Drivers(
         far={name: values for name, (_, values) in far_drivers.items()},
         near={name: values for name, (_, values) in near_drivers.items()},
         members=_members_by_driver(far_drivers, near_drivers),
-        has_next_day_only=bool(live_next_day),
+        uses_next_day_covariates=bool(live_next_day),
     )
 
 
-def names_by_part(names: Iterable[str]) -> Iterator[list[str]]:
+def name_groups(names: Iterable[str]) -> Iterator[list[str]]:
     """Yield groups of covariate names, one group for each region and kind (load, wind or solar).
 
     Covariates whose names the model doesn't know are left out.
@@ -91,16 +91,19 @@ def names_by_part(names: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _baltic_next_day_parts(
-    week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
+    far_parts: Mapping[tuple[str, str], _Part],
+    next_day_parts: Mapping[tuple[str, str], _Part],
+    target: int,
+    fit_row: int,
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next day's Baltic load, wind power and solar power in GW, from the forecasts in `week`.
+    """Return the next day's Baltic load, wind power and solar power in GW, from the forecasts in `far_parts`.
 
     A part is left out if an hour of its row `target` is unknown.
     """
     parts: dict[tuple[str, str], _Part] = {}
-    for key, part in week.items():
+    for key, part in far_parts.items():
         if key[0] == "baltic":
-            values = shifted_to_delivery_day(_gigawatts(part, measured.get(key), fit_row)[:, 2])
+            values = shifted_to_delivery_day(_gigawatts(part, next_day_parts.get(key), fit_row)[:, 2])
             if np.isfinite(values[target]).all():
                 parts[key] = _Part(key, values, part.members, is_weather=False)
     return parts
@@ -129,7 +132,7 @@ def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict
     whose names the model doesn't know are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := parse_quantity(name)) is not None}
-    measured = {
+    in_megawatts = {
         (meaning.zone, meaning.kind)
         for name, meaning in meanings.items()
         if not meaning.is_weather and _is_usable(near[name]) and np.isfinite(near[name][target]).all()
@@ -137,7 +140,7 @@ def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict
     return {
         name: near[name]
         for name, meaning in meanings.items()
-        if not meaning.is_weather or (meaning.zone, meaning.kind) not in measured
+        if not meaning.is_weather or (meaning.zone, meaning.kind) not in in_megawatts
     }
 
 
@@ -311,28 +314,28 @@ def _nominal_gw(part: _Part) -> float:
     return NOMINAL_GW.get(part.key, 1.0) if part.is_weather else 1.0
 
 
-def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
+def _gigawatts(part: _Part, next_day_part: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
-    If `part` describes the weather, its values are multiplied by the slope of a regression of `measured`, the next-day
-    forecasts in GW, on `part`. If there is no slope, its values are multiplied by the region's nominal power.
+    If `part` describes the weather, its values are multiplied by the slope of a regression of `next_day_part`, the
+    next-day forecasts in GW, on `part`. If there is no slope, its values are multiplied by the region's nominal power.
     """
     gain = None
-    if part.is_weather and measured is not None and not measured.is_weather:
+    if part.is_weather and next_day_part is not None and not next_day_part.is_weather:
         day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue day
-        gain = _regression_slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
+        gain = _regression_slope(day_ahead, next_day_part.values[1 : 1 + len(day_ahead)], fit_row)
     return part.values * (_nominal_gw(part) if gain is None else gain)
 
 
 def _regression_slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`. If these days have fewer than `_FEW_PAIRS` known hours, later days
-    are added until this number is reached. If all days together have fewer, or if the slope is not positive, return
-    None.
+    The regression uses the days up to row `fit_row`. If these days have fewer than `_ENOUGH_HOURS` known hours, later
+    days are added until this number is reached. If all days together have fewer, or if the slope is not positive,
+    return None.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
-    enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= _FEW_PAIRS)
+    enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= _ENOUGH_HOURS)
     if not enough.size:
         return None
     both[max(fit_row, int(enough[0])) + 1 :] = False

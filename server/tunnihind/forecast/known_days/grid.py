@@ -32,16 +32,16 @@ class DayGrid:
         return cls(first, np.array([*(day_start(day) for day in days), day_end(last)], np.int64))
 
     @property
-    def days(self) -> int:
+    def day_count(self) -> int:
         """The number of rows, one for each delivery day."""
         return self.starts.size - 1
 
     @property
-    def hours(self) -> int:
+    def hour_count(self) -> int:
         """The number of hours from the start of the first day to the end of the last day."""
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
-    def index(self, day: date) -> int:
+    def row_of(self, day: date) -> int:
         """Return the row of `day`, counted from 0. `day` may lie outside the grid."""
         return (day - self.first).days
 
@@ -92,14 +92,17 @@ def merge_repeated_hour[Number: np.floating](values: NDArray[Number]) -> NDArray
     return np.ascontiguousarray(values[..., :CLOCK_HOURS])
 
 
-def fill_missing_hour[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Fill the missing hour of 23-hour days in `clock` (..., 24) with the mean of the hours before and after it.
+def fill_missing_hour[Number: np.floating](
+    by_clock_hour: NDArray[Number], is_short: NDArray[np.bool_]
+) -> NDArray[Number]:
+    """Fill the missing hour of 23-hour days in `by_clock_hour` (..., 24) with the mean of the hours beside it.
 
-    `is_short` (...) is true for 23-hour days. The function overwrites `clock`.
+    `is_short` (...) is true for 23-hour days. The function overwrites `by_clock_hour`.
     """
-    short = np.broadcast_to(is_short, clock.shape[:-1])
-    clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
-    return clock
+    short = np.broadcast_to(is_short, by_clock_hour.shape[:-1])
+    around = by_clock_hour[short, CHANGE_HOUR - 1] + by_clock_hour[short, CHANGE_HOUR + 1]
+    by_clock_hour[short, CHANGE_HOUR] = around / 2
+    return by_clock_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,11 @@ class PricesByDay:
     @classmethod
     def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
         """Arrange the prices of the market's zone on the days from `first` to `last`, both included."""
-        prices = history.of(market.zone).between(day_start(first), day_end(last)).eur_mwh
+        prices = history.series_of(market.zone).between(day_start(first), day_end(last)).eur_mwh
         classes = day_classes(days_between(first, last), market.country)
         return cls(first, DayGrid.between(first, last).arrange(prices), classes)
 
-    def index(self, day: date) -> int:
+    def row_of(self, day: date) -> int:
         """Return the row of `day`, counted from 0. `day` may lie before or after all rows."""
         return (day - self.first).days
 

@@ -7,15 +7,15 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.known import CovariateArchive, Known
-from tunnihind.forecast.known_days.drivers import Drivers, make_drivers, names_by_part, shifted_to_delivery_day
+from tunnihind.forecast.known import CovariateArchive, KnownData
+from tunnihind.forecast.known_days.drivers import Drivers, make_drivers, name_groups, shifted_to_delivery_day
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.quantities import parse_quantity
 from tunnihind.forecast.known_days.season import Season, SeasonCache
 from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
-    NEXT_DAY_S,
+    NEXT_DAY_REACH_S,
     WEEK_AGES,
     Floats32,
     VintageFrame,
@@ -53,15 +53,15 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, arranged on a day grid.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day at
-    that instant. `stale_days` is the number of whole days since the newest forecast of the covariates that reach
-    several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs in use were
-    initialised. `ignored` holds the names of the covariates that no driver uses.
+    `newest_row` is the row of the newest delivery day whose prices are all known. `today_row` is the row of the
+    delivery day at that instant. `stale_days` is the number of whole days since the newest forecast of the covariates
+    that reach several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs
+    in use were initialised. `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
-    newest: int
-    today: int
+    newest_row: int
+    today_row: int
     prices: PriceState
     season: Season
     drivers: Drivers
@@ -73,7 +73,7 @@ class KnownDays:
     @classmethod
     def of(
         cls,
-        known: Known,
+        known: KnownData,
         market: Market,
         first: date,
         newest: date,
@@ -87,17 +87,17 @@ class KnownDays:
         of `make_drivers` use the days up to `fit_until`, or more days if those are too few.
         """
         today = delivery_day(known.as_of)
-        first = max(first, _first_priced_day(known.prices.of(market.zone)))
+        first = max(first, _first_priced_day(known.prices.series_of(market.zone)))
         if today <= first:
             return None
         grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
-        fresh = _FreshCovariates.of(known, grid, grid.index(today))
-        drivers = make_drivers(fresh.far_vintages(), fresh.near_vintages(), grid.index(today), grid.index(fit_until))
+        fresh = _FreshCovariates.of(known, grid, grid.row_of(today))
+        drivers = make_drivers(fresh.far_vintages(), fresh.near_vintages(), grid.row_of(today), grid.row_of(fit_until))
         used = {member for members in drivers.members.values() for member in members}
         return cls(
             grid=grid,
-            newest=grid.index(newest),
-            today=grid.index(today),
+            newest_row=grid.row_of(newest),
+            today_row=grid.row_of(today),
             prices=PriceState.of(known.prices, grid, market),
             season=seasons.of(grid, market),
             drivers=drivers,
@@ -110,7 +110,7 @@ class KnownDays:
     @property
     def issue_lag(self) -> int:
         """1 if all of tomorrow's prices are known, otherwise 0."""
-        return min(max(self.newest - self.today, 0), 1)
+        return min(max(self.newest_row - self.today_row, 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,13 @@ class _FreshCovariates:
 
     as_of: int
     grid: DayGrid
-    today: int
+    today_row: int
     archive: CovariateArchive
     issued: Mapping[str, int]
     far_names: frozenset[str]
 
     @classmethod
-    def of(cls, known: Known, grid: DayGrid, today: int) -> Self:
+    def of(cls, known: KnownData, grid: DayGrid, today_row: int) -> Self:
         issues = {
             name: without_superseded_weather_runs(found, known.as_of)
             for name, found in sorted(known.covariates.series.items())
@@ -137,8 +137,8 @@ class _FreshCovariates:
         }
         newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
         issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < _STALE_AFTER_DAYS}
-        far_names = frozenset(name for name in issued if longest_reach_s(issues[name]) > NEXT_DAY_S)
-        return cls(known.as_of, grid, today, CovariateArchive(issues), issued, far_names)
+        far_names = frozenset(name for name in issued if longest_reach_s(issues[name]) > NEXT_DAY_REACH_S)
+        return cls(known.as_of, grid, today_row, CovariateArchive(issues), issued, far_names)
 
     @property
     def stale_days(self) -> int:
@@ -146,17 +146,17 @@ class _FreshCovariates:
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far_vintages(self) -> Iterator[dict[str, Floats32]]:
-        """Yield the vintages (issue days, ages, 24) of the `far_names`, one group of `names_by_part` at a time."""
-        for names in names_by_part(self.far_names):
-            yield self._vintages(names, range(self.today + 1), is_far=True)
+        """Yield the vintages (issue days, ages, 24) of the `far_names`, one group of `name_groups` at a time."""
+        for names in name_groups(self.far_names):
+            yield self._vintages(names, range(self.today_row + 1), is_far=True)
 
     def near_vintages(self) -> dict[str, Floats32]:
         """Return the next-day vintages (delivery days, 24) of the covariates in `issued` but not in `far_names`."""
-        found = self._vintages(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
+        found = self._vintages(self.issued.keys() - self.far_names, range(self.today_row + 1), is_far=False)
         return {name: shifted_to_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def descriptions(self, names: Iterable[str]) -> tuple[Covariate, ...]:
-        today, far = range(self.today, self.today + 1), self.far_names.intersection(names)
+        today, far = range(self.today_row, self.today_row + 1), self.far_names.intersection(names)
         vintages = self._vintages(far, today, is_far=True) | self._vintages(set(names) - far, today, is_far=False)
         return tuple(self._description(name, vintages[name][0]) for name in sorted(vintages))
 
@@ -167,7 +167,7 @@ class _FreshCovariates:
         because an estimate from the other covariates is better than such an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
-        instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
+        instants = issue_instants(self.grid, self.as_of, self.today_row, stale_days)
         by_name = vintages_by_name(names, self.archive, VintageFrame.of(self.grid, instants, rows, ages))
         for name, vintage in by_name.items():
             if is_far and self._age_days(name) > self.stale_days:
@@ -177,12 +177,12 @@ class _FreshCovariates:
     def _age_days(self, name: str) -> int:
         return (self.as_of - self.issued[name]) // DAY_S
 
-    def _description(self, name: str, today: Floats32) -> Covariate:
-        """Describe a covariate whose vintage of today is `today` (ages, 24)."""
+    def _description(self, name: str, todays_vintage: Floats32) -> Covariate:
+        """Describe a covariate whose vintage of today is `todays_vintage` (ages, 24)."""
         ages = WEEK_AGES if name in self.far_names else NEXT_DAY_AGES
-        ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
+        ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(todays_vintage)).tolist() if ages[age] >= 1]
         last_age, last_hour = ahead[-1] if ahead else (0, 0)
-        reaches_ts = int(self.grid.starts[self.today]) + last_age * DAY_S + last_hour * HOUR_S
+        reaches_ts = int(self.grid.starts[self.today_row]) + last_age * DAY_S + last_hour * HOUR_S
         return Covariate(name, self.issued[name], reaches_ts, is_imputed=not ahead)
 
 

@@ -54,20 +54,20 @@ class PriceState:
     """The prices of a zone and its neighbours on a day grid.
 
     Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
-    zone's prices in EUR/MWh, with NaN for unknown prices. `target` holds the same prices on the asinh scale. `own`
-    holds the forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If a
-    neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the newest earlier
-    price at the same clock hour, or with 0 if there is none. `mean[k]` holds each clock hour's mean of `own` over the k
-    days up to each day. `profile` holds each clock hour's price less the day's mean price, averaged over the 15 days up
-    to each day. For each day, `low` and `high` (days,) hold the bounds of a forecast that uses the prices up to that
-    day.
+    zone's prices in EUR/MWh, with NaN for unknown prices. `own_with_gaps` holds the same prices on the asinh scale.
+    `own_filled` holds the forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If
+    a neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the newest earlier
+    price at the same clock hour, or with 0 if there is none. `trailing_means[k]` holds each clock hour's mean of
+    `own_filled` over the k days up to each day. `profile` holds each clock hour's price less the day's mean price,
+    averaged over the 15 days up to each day. For each day, `low` and `high` (days,) hold the bounds of a forecast that
+    uses the prices up to that day.
     """
 
     eur_mwh: Floats
-    target: Floats
-    own: Floats
+    own_with_gaps: Floats
+    own_filled: Floats
     neighbours: Mapping[Zone, NeighbourPrices]
-    mean: Mapping[int, Floats]
+    trailing_means: Mapping[int, Floats]
     profile: Floats
     low: Floats
     high: Floats
@@ -76,32 +76,34 @@ class PriceState:
     def of(cls, prices: PriceHistory, grid: DayGrid, market: Market) -> PriceState:
         """Arrange the prices of the market's zone and of its neighbours on `grid`."""
 
-        def laid(zone: Zone) -> Floats:
-            return grid.arrange_filled(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
+        def arranged_prices(zone: Zone) -> Floats:
+            return grid.arrange_filled(
+                prices.series_of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh
+            )
 
-        eur_mwh = laid(market.zone)
-        target = to_asinh(eur_mwh)
-        own = _filled_forward(target)
+        eur_mwh = arranged_prices(market.zone)
+        with_gaps = to_asinh(eur_mwh)
+        filled = _filled_forward(with_gaps)
         neighbours = {}
         for zone in market.neighbours:
-            price = laid(zone)
+            price = arranged_prices(zone)
             whole = _filled_forward(to_asinh(np.where(np.isnan(price), eur_mwh, price)))
             neighbours[zone] = NeighbourPrices(whole, _trailing_mean(whole, _WEEK_DAYS))
-        shape = own - own.mean(axis=1, keepdims=True)
+        shape = filled - filled.mean(axis=1, keepdims=True)
         return cls(
             eur_mwh=eur_mwh,
-            target=target,
-            own=own,
+            own_with_gaps=with_gaps,
+            own_filled=filled,
             neighbours=neighbours,
-            mean={days: _trailing_mean(own, days) for days in MEAN_DAYS},
+            trailing_means={days: _trailing_mean(filled, days) for days in MEAN_DAYS},
             profile=_trailing_mean(shape, PROFILE_DAYS),
-            low=-_trailing_max(-own.min(axis=1)) - _BELOW_RANGE,
-            high=_trailing_max(own.max(axis=1)) + _ABOVE_RANGE,
+            low=-_trailing_max(-filled.min(axis=1)) - _BELOW_RANGE,
+            high=_trailing_max(filled.max(axis=1)) + _ABOVE_RANGE,
         )
 
     def arrays_until(self, row: int) -> list[tuple[str, Floats]]:
         """Return the rows up to `row` of all arrays from which the fields can be computed, each array with its name."""
-        by_name = {"target": self.target, "own": self.own}
+        by_name = {"target": self.own_with_gaps, "own": self.own_filled}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 

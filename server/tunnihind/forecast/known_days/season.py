@@ -12,7 +12,7 @@ from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.market import DAY_S, HOUR_S, Market
 from tunnihind.public_holidays import is_holiday
 
-_TROPICAL_YEAR_DAYS: Final = 365.2425
+_MEAN_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
 """Lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
 
@@ -37,7 +37,7 @@ class Season:
     @classmethod
     def of(cls, grid: DayGrid, market: Market) -> Season:
         """Compute the calendar and the sun's elevation for all days in `grid`."""
-        days = days_between(grid.first, grid.day(grid.days - 1))
+        days = days_between(grid.first, grid.day(grid.day_count - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
             weekday=np.eye(7)[[day.weekday() for day in days]],
@@ -63,7 +63,7 @@ class SeasonCache:
     def of(self, grid: DayGrid, market: Market) -> Season:
         """Return the `Season` of a grid and market: from memory, from the keeper, or newly computed."""
         countries = (market.country, *market.neighbour_countries)
-        name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
+        name = f"season-{grid.first}-{grid.day_count}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
             self._last = name, self._stored_season(name) or self._new_season(name, grid, market)
         return self._last[1]
@@ -93,7 +93,7 @@ def sine_of_sun_elevation(ts: Instants, market: Market) -> Floats:
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
     """
-    year_angle = 2 * np.pi / _TROPICAL_YEAR_DAYS * ((ts / DAY_S) % _TROPICAL_YEAR_DAYS + 10)
+    year_angle = 2 * np.pi / _MEAN_YEAR_DAYS * ((ts / DAY_S) % _MEAN_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
     hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)
     latitude = np.radians(market.latitude)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid, fill_missing_hour, merge_repeated_hour
-from tunnihind.forecast.run import ISSUE_CLOCK_S
+from tunnihind.forecast.run import ISSUE_AT_S
 from tunnihind.market import DAY_S, HOUR_S
 
 type Floats32 = NDArray[np.float32]
@@ -24,29 +24,29 @@ type Floats32 = NDArray[np.float32]
 WEEK_AGES: Final = range(-1, 10)
 """The ages in the vintages of covariates that reach several days ahead."""
 NEXT_DAY_AGES: Final = range(1, 2)
-NEXT_DAY_S: Final = 48 * HOUR_S
+NEXT_DAY_REACH_S: Final = 48 * HOUR_S
 """If no forecast of a covariate reaches further than this after its issue, the covariate is a next-day covariate."""
 
 
-def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the issue instants of the days up to row `today`, shape (today + 1,).
+def issue_instants(grid: DayGrid, as_of: int, today_row: int, stale_days: int = 0) -> Instants:
+    """Return the issue instants of the days up to row `today_row`, shape (today_row + 1,).
 
     A forecast uses the covariates known at its issue instant. Today's issue instant is `as_of`. A past day's issue
     instant is `ISSUE_AT` on that day, minus `stale_days` days, so that past vintages are as stale as today's.
     """
-    midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
-    instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
-    instants[today] = as_of
+    midnights = (grid.starts[: today_row + 1] + 2 * HOUR_S) // DAY_S * DAY_S
+    instants = np.minimum(midnights + ISSUE_AT_S - stale_days * DAY_S, as_of)
+    instants[today_row] = as_of
     return instants
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return the issue instant of the newest series that `_is_forecast` accepts. If it accepts none, return None."""
+    """Return the issue instant of the newest series that reaches past its issue, or None if there is none."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
-    return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
+    return next((issue.issued_ts for issue in newest_first if _reaches_past_its_issue(issue)), None)
 
 
-def _is_forecast(issue: IssuedSeries) -> bool:
+def _reaches_past_its_issue(issue: IssuedSeries) -> bool:
     """Return whether `issue` holds a known value for an hour that begins at `issued_ts` or later."""
     known = np.flatnonzero(np.isfinite(issue.values))
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
@@ -74,14 +74,14 @@ def superseded_weather_runs(
 
     All arrays have shape (forecasts,). `series` identifies each forecast's covariate by a number.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day of the first issue instant at or after `issued`
-    order = np.lexsort((issued, look, series))
+    issue_day = -((ISSUE_AT_S - issued) // DAY_S)  # the day of the first issue instant at or after `issued`
+    order = np.lexsort((issued, issue_day, series))
     order = order[is_run[order]]
-    one, day, at = series[order], look[order], issued[order]
+    one, day, at = series[order], issue_day[order], issued[order]
     is_last = np.append((one[1:] != one[:-1]) | (day[1:] != day[:-1]), np.ones(min(order.size, 1), np.bool_))
     newest = np.repeat(at[is_last], np.diff(np.flatnonzero(is_last), prepend=-1))
     superseded = np.zeros(issued.shape, np.bool_)
-    superseded[order] = (day <= (as_of - ISSUE_CLOCK_S) // DAY_S) & (at < newest)
+    superseded[order] = (day <= (as_of - ISSUE_AT_S) // DAY_S) & (at < newest)
     return superseded
 
 
@@ -114,14 +114,14 @@ class VintageFrame:
 
         `instants` holds the issue instants of all days of `grid` up to today (see `issue_instants`).
         """
-        first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
+        first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.day_count - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
-        inside = (day >= 0) & (day < grid.days)
-        day = np.clip(day - first, 0, window.days - 1)
-        positions = np.where(inside[..., None], window.hour_positions()[day], window.hours)
+        inside = (day >= 0) & (day < grid.day_count)
+        day = np.clip(day - first, 0, window.day_count - 1)
+        positions = np.where(inside[..., None], window.hour_positions()[day], window.hour_count)
         is_short = inside & (window.lengths() < CLOCK_HOURS)[day]
-        return cls(int(window.starts[0]), window.hours, instants[rows.start : rows.stop], positions, is_short)
+        return cls(int(window.starts[0]), window.hour_count, instants[rows.start : rows.stop], positions, is_short)
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: VintageFrame) -> Floats32:

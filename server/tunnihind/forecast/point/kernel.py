@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
-from tunnihind.forecast.columns.next_day import CURVE, CURVES, HINGE
-from tunnihind.forecast.columns.prices_and_calendar import NEIGHBOUR_PRICE, WEEK_MEAN
+from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_PRICES, WEATHER
+from tunnihind.forecast.columns.next_day import ALL_HOURS_CURVE, SUPPLY_CURVES, TIGHTNESS_HINGE_PREFIX
+from tunnihind.forecast.columns.prices_and_calendar import NEIGHBOUR_PRICE_SUFFIX, WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnNames, InputRows
-from tunnihind.forecast.columns.weather import TARGET_HOURS
+from tunnihind.forecast.columns.weather import TARGET_HOURS_SUFFIX
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Floats32
@@ -38,17 +38,17 @@ _NOISE_GROWTH: Final = 0.5
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The penalty of the linear fits in `_column_scale`, as a multiple of the kernel regression's noise."""
-_MIN_SCALE: Final = 0.1
+"""The penalty of the linear fits in `_input_scales`, as a multiple of the kernel regression's noise."""
+_SCALE_SHARE_OF_MEAN: Final = 0.1
 """This fraction of the inputs' mean coefficient size is added to the scale of each input.
 
 Without this addition, an input with only a non-linear effect would be ignored.
 """
 _Z_CLIP: Final = 3.0
-_ROBUST: Final = 0.3
-_UNSEEN_ERROR: Final = 0.5
-_FLAT: Final = 1e-3
-_OWN_HOURLY: Final = ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN)
+_ERROR_SCALE: Final = 0.3
+_ASSUMED_ERROR: Final = 0.5
+_LEAST_SD: Final = 1e-3
+_OWN_HOURLY: Final = ("price_last_day", "price_day_before", "price_week_ago", WEEK_MEAN_COLUMN)
 _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
@@ -59,7 +59,7 @@ def kernel_inputs(rows: InputRows, lead: int) -> Floats32:
     accuracy.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
-    groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
+    groups = (OWN_PRICES, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
     parts = [part for group in groups for part in _group_inputs(group, rows, block)]
     return np.concatenate(parts, axis=1, dtype=np.float32)
 
@@ -67,7 +67,7 @@ def kernel_inputs(rows: InputRows, lead: int) -> Floats32:
 def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
     """Return the inputs from one group of columns, as arrays with one row for each day."""
     names = rows.names
-    if not names.of(group):
+    if not names.in_group(group):
         return []
     if group == WEATHER:
         return [part for driver in _weather_drivers(names) for part in _weather_inputs(driver, rows, block)]
@@ -75,7 +75,7 @@ def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
         return _next_day_inputs(rows, block)
     return [
         *(_block_means(rows.hourly(name), block) for name in _hourly_names(group, names)),
-        rows.daily(names.daily_of(group)),
+        rows.daily(names.daily_in_group(group)),
     ]
 
 
@@ -85,21 +85,23 @@ def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
     From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
     `Market.neighbours`).
     """
-    if group == OWN:
+    if group == OWN_PRICES:
         return _OWN_HOURLY
     if group == NEIGHBOURS:
-        first, *_, last = (name for name in names.of(group) if name.endswith(NEIGHBOUR_PRICE))
+        first, *_, last = (name for name in names.in_group(group) if name.endswith(NEIGHBOUR_PRICE_SUFFIX))
         return first, last
     return ()
 
 
 def _weather_drivers(names: ColumnNames) -> list[str]:
-    return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
+    return [
+        name.removesuffix(TARGET_HOURS_SUFFIX) for name in names.in_group(WEATHER) if name.endswith(TARGET_HOURS_SUFFIX)
+    ]
 
 
 def _weather_inputs(driver: str, rows: InputRows, block: int) -> list[Floats]:
-    daily = [name for name in rows.names.daily_of(WEATHER) if name.startswith(f"{driver}_")]
-    return [_block_means(rows.hourly(f"{driver}{TARGET_HOURS}"), block), rows.daily(daily)]
+    daily = [name for name in rows.names.daily_in_group(WEATHER) if name.startswith(f"{driver}_")]
+    return [_block_means(rows.hourly(f"{driver}{TARGET_HOURS_SUFFIX}"), block), rows.daily(daily)]
 
 
 def _next_day_inputs(rows: InputRows, block: int) -> list[Floats]:
@@ -109,14 +111,20 @@ def _next_day_inputs(rows: InputRows, block: int) -> list[Floats]:
     drivers have only daily columns.
     """
     names = rows.names
-    if CURVE not in names.of(NEXT_DAY):
-        return [rows.daily(names.daily_of(NEXT_DAY))]
-    drivers = [name.removesuffix("_daily_change") for name in names.of(NEXT_DAY) if name.endswith("_daily_change")]
+    if ALL_HOURS_CURVE not in names.in_group(NEXT_DAY):
+        return [rows.daily(names.daily_in_group(NEXT_DAY))]
+    drivers = [
+        name.removesuffix("_daily_change") for name in names.in_group(NEXT_DAY) if name.endswith("_daily_change")
+    ]
     return [
         *(_block_means(rows.hourly(driver), block) for driver in drivers),
         *(rows.daily(f"{driver}{ending}" for ending in _NEXT_DAY_ENDINGS) for driver in drivers),
-        *(_block_means(rows.hourly(curve), block) for curve in CURVES),
-        *(_block_means(rows.hourly(name), _BLOCK_HOURS) for name in names.of(NEXT_DAY) if name.startswith(HINGE)),
+        *(_block_means(rows.hourly(curve), block) for curve in SUPPLY_CURVES),
+        *(
+            _block_means(rows.hourly(name), _BLOCK_HOURS)
+            for name in names.in_group(NEXT_DAY)
+            if name.startswith(TIGHTNESS_HINGE_PREFIX)
+        ),
     ]
 
 
@@ -160,12 +168,12 @@ class KernelFit:
         share = weight / weight.sum()
         mean = share @ inputs
         sd = np.sqrt(np.maximum(share @ inputs**2 - mean**2, 0))
-        sd = np.where(sd < _FLAT, np.float32(1e6), sd)
+        sd = np.where(sd < _LEAST_SD, np.float32(1e6), sd)
         level = share @ target
         target -= level
         noise = np.float32(_NOISE * (1 + _NOISE_GROWTH * (lead - 1)))
         z = _standardised(inputs, mean, sd)
-        scale = _column_scale(z, weight, target, noise)
+        scale = _input_scales(z, weight, target, noise)
         rows = z * scale
         norms = (rows * rows).sum(axis=1)
         matrix = _kernel_matrix(rows, rows, norms, norms, norms.mean())
@@ -181,8 +189,8 @@ class KernelFit:
 
 
 def _day_weights(error: Floats, age: NDArray[np.intp], half_life_days: float) -> Floats32:
-    size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
-    weights: Floats = 0.5 ** (age / half_life_days) * _ROBUST / np.sqrt(size**2 + _ROBUST**2)
+    size = np.where(np.isnan(error), _ASSUMED_ERROR, error)
+    weights: Floats = 0.5 ** (age / half_life_days) * _ERROR_SCALE / np.sqrt(size**2 + _ERROR_SCALE**2)
     return weights.astype(np.float32)
 
 
@@ -191,7 +199,7 @@ def _standardised(inputs: Floats32, mean: Floats32, sd: Floats32) -> Floats32:
     return standard
 
 
-def _column_scale(z: Floats32, weight: Floats32, target: Floats32, noise: np.float32) -> Floats32:
+def _input_scales(z: Floats32, weight: Floats32, target: Floats32, noise: np.float32) -> Floats32:
     """Return the scale of each input, shape (inputs,).
 
     An input's scale grows with the size of its coefficients in a linear fit of all hours. A second fit with the scaled
@@ -201,30 +209,30 @@ def _column_scale(z: Floats32, weight: Floats32, target: Floats32, noise: np.flo
     gram, cross = weighted @ z, weighted @ target
     scale = np.ones(len(gram), np.float32)
     for _ in range(_SCALE_STEPS):
-        unit = scale**2 @ gram.diagonal() / weight.sum()
-        if unit == 0:  # all inputs or all prices are constant
+        mean_squared_norm = scale**2 @ gram.diagonal() / weight.sum()
+        if mean_squared_norm == 0:  # all inputs or all prices are constant
             return np.ones_like(scale)
-        system = gram * (scale[:, None] * (scale / unit))
+        system = gram * (scale[:, None] * (scale / mean_squared_norm))
         diagonal = np.arange(len(system))
         system[diagonal, diagonal] += _SCALE_NOISE * noise
-        coefficients = np.linalg.solve(system, cross * (scale / unit)[:, None]) * scale[:, None]
+        coefficients = np.linalg.solve(system, cross * (scale / mean_squared_norm)[:, None]) * scale[:, None]
         size = np.sqrt((coefficients**2).mean(axis=1))
-        scale = size + _MIN_SCALE * size.mean()
+        scale = size + _SCALE_SHARE_OF_MEAN * size.mean()
     return scale if scale.any() else np.ones_like(scale)
 
 
-def _kernel_matrix(a: Floats32, b: Floats32, a2: Floats32, b2: Floats32, unit: np.float32) -> Floats32:
+def _kernel_matrix(a: Floats32, b: Floats32, a2: Floats32, b2: Floats32, mean_squared_norm: np.float32) -> Floats32:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
-    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the rows to
-    which the kernel regression is fitted.
+    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `mean_squared_norm` is the mean squared norm of the
+    rows to which the kernel regression is fitted.
     """
     matrix: Floats32 = a @ b.T
-    sharpness = np.float32(_SHARPNESS) / unit
+    sharpness = np.float32(_SHARPNESS) / mean_squared_norm
     gaussian = matrix * (2 * sharpness)
     gaussian -= sharpness * a2[:, None]
     gaussian -= sharpness * b2
     np.exp(gaussian, out=gaussian)
-    matrix /= unit
+    matrix /= mean_squared_norm
     matrix += gaussian
     return matrix

@@ -23,46 +23,47 @@ slowly.
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
-_FEW_DAYS: Final = 45.0
-"""Penalties are multiplied by 1 + `_FEW_DAYS` / (number of learnt days)."""
+_PENALTY_DAYS: Final = 45.0
+"""Penalties are multiplied by 1 + `_PENALTY_DAYS` / (number of learnt days)."""
 _HOUR_WIDTH: Final = 0.7
 """The standard deviation, in hours, of the Gaussian that smooths the moments over clock hours."""
 _Z_CLIP: Final = 3.0
-_FLAT: Final = 1e-4
+_LEAST_SD: Final = 1e-4
 """A column with a standard deviation below this number counts as constant."""
-_ROBUST: Final = 0.3
+_ERROR_SCALE: Final = 0.3
 """If an error is well above this number, on the asinh scale, its weighted square grows in proportion to the error."""
-_UNSEEN_ERROR: Final = 0.5
+_ASSUMED_ERROR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class EnsembleMember:
     """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
-    The ridge regression predicts the price minus `offset` times the clock hour's mean price of the last seven days, on
-    the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the coefficients of
-    the columns that the lead shares with the previous lead (the first `shared` columns in `Moments.solve`) are shrunk
-    toward `chain` times the previous lead's coefficients. All other coefficients are shrunk toward 0.
+    The ridge regression predicts the price minus `week_mean_share` times the clock hour's mean price of the last seven
+    days, on the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the
+    coefficients of the columns that the lead shares with the previous lead (the first `shared` columns in
+    `Moments.fit_ridges`) are shrunk toward `previous_lead_share` times the previous lead's coefficients. All other
+    coefficients are shrunk toward 0.
     """
 
-    offset: float
+    week_mean_share: float
     penalty: float
-    chain: float
+    previous_lead_share: float
 
 
 MEMBERS: Final = (
-    EnsembleMember(offset=1.0, penalty=1.0, chain=0.8),
-    EnsembleMember(offset=0.0, penalty=0.6, chain=0.0),
+    EnsembleMember(week_mean_share=1.0, penalty=1.0, previous_lead_share=0.8),
+    EnsembleMember(week_mean_share=0.0, penalty=0.6, previous_lead_share=0.0),
 )
 
 
 def robust_weight(error: Floats) -> Floats:
     """Return a weight for each out-of-sample error on the asinh scale: 1 for no error, and less for larger errors.
 
-    An unknown error (NaN) counts as `_UNSEEN_ERROR`.
+    An unknown error (NaN) counts as `_ASSUMED_ERROR`.
     """
-    size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
-    weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
+    size = np.where(np.isnan(error), _ASSUMED_ERROR, error)
+    weight: Floats = _ERROR_SCALE / np.sqrt(size**2 + _ERROR_SCALE**2)
     return weight
 
 
@@ -98,7 +99,7 @@ class RidgeFit:
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
-        offsets = np.array([member.offset for member in MEMBERS])[:, None, None]
+        offsets = np.array([member.week_mean_share for member in MEMBERS])[:, None, None]
         predicted: Floats = fitted + offsets * week_mean
         return predicted
 
@@ -108,8 +109,8 @@ class Moments:
     """The weighted sums, smoothed over the clock hours, from which one lead's coefficients are computed.
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
-    weighted sums of the products of a column and the target of an `EnsembleMember`: the price minus `offset` times the
-    clock hour's mean price. Column 0 is the constant 1, and the p input columns follow.
+    weighted sums of the products of a column and the target of an `EnsembleMember`: the price minus `week_mean_share`
+    times the clock hour's mean price. Column 0 is the constant 1, and the p input columns follow.
     """
 
     gram: Floats
@@ -136,7 +137,9 @@ class Moments:
         w = np.where(known, weight, 0.0) * fade[:, None]
         rows = np.concatenate([np.ones((n, CLOCK_HOURS, 1)), x], axis=-1).transpose(1, 0, 2)
         weighted = (rows * w.T[..., None]).transpose(0, 2, 1)
-        targets = np.stack([np.where(known, y, 0.0) - member.offset * week_mean for member in MEMBERS], axis=-1)
+        targets = np.stack(
+            [np.where(known, y, 0.0) - member.week_mean_share * week_mean for member in MEMBERS], axis=-1
+        )
         keep = 0.5 ** (n / self.half_life_days)
         self.gram *= keep
         self.gram += _smoothed_over_hours(weighted @ rows)
@@ -144,7 +147,7 @@ class Moments:
         self.cross += _smoothed_over_hours(weighted @ targets.transpose(1, 0, 2))
         self.days += n
 
-    def solve(self, lead: int, prior: Floats | None, shared: int) -> RidgeFit:
+    def fit_ridges(self, lead: int, prior: Floats | None, shared: int) -> RidgeFit:
         """Compute the coefficients of the ridge regressions from the moments.
 
         `prior` (members, 24, shared) holds the previous lead's coefficients of the first `shared` columns. At the first
@@ -156,17 +159,17 @@ class Moments:
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2
         sd = np.sqrt(np.maximum(variance, 1e-10))
-        live = sd >= _FLAT
+        live = sd >= _LEAST_SD
         sd = np.where(live, sd, 1.0)
         level = self.cross[:, 0, :] / n
         cross = (self.cross[:, 1:] / n[..., None] - mean[..., None] * level[:, None, :]) / sd[..., None]
         cross = np.where(live[..., None], cross, 0.0)
-        system = self._correlations(n, mean, sd)
+        system = self._standardised_covariances(n, mean, sd)
         starts = np.zeros((len(MEMBERS), CLOCK_HOURS, system.shape[-1]))
         if prior is not None:
-            starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
+            starts[:, :, :shared] = np.array([member.previous_lead_share for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
-        penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
+        penalty = _PENALTY[lead - 1] * (1 + _PENALTY_DAYS / max(self.days, 1))
         # `diagonal` is a view of `system`. The members' matrices differ only in the diagonal.
         diagonal = np.einsum("hpp->hp", system)
         unpenalised = diagonal.copy()
@@ -176,7 +179,7 @@ class Moments:
             beta[k] += np.linalg.solve(system, right[k, ..., None])[..., 0]
         return RidgeFit(beta, mean, sd, level.T)
 
-    def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
+    def _standardised_covariances(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
         """Return the covariances of the standardised columns, shape (24, p, p)."""
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]

@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN, WEATHER
-from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN
+from tunnihind.forecast.columns.lead import CALENDAR, NEIGHBOURS, NEXT_DAY, OWN_PRICES, WEATHER
+from tunnihind.forecast.columns.prices_and_calendar import WEEK_MEAN_COLUMN
 from tunnihind.forecast.columns.table import ColumnNames, InputRows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.vintages import Floats32
@@ -23,8 +23,8 @@ from tunnihind.forecast.point.ridge import (
     robust_weight,
 )
 
-_FEW_DAYS: Final = 60
-"""With up to this many learnt days, half of the forecast is the column `WEEK_MEAN`.
+_WEEK_MEAN_DAYS: Final = 60
+"""With up to this many learnt days, half of the forecast is the column `WEEK_MEAN_COLUMN`.
 
 This share shrinks to 0 at `ENOUGH_PRICE_DAYS` learnt days.
 """
@@ -55,9 +55,9 @@ class RidgesAndKernelFit:
         """Return the model's forecast, and the mean forecast of the ridge regressions alone, shape (2, n, 24).
 
         The forecast of each regression is clipped to the bounds in `rows`. If few days have been learnt, the model's
-        forecast contains a share of the column `WEEK_MEAN`.
+        forecast contains a share of the column `WEEK_MEAN_COLUMN`.
         """
-        models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
+        models, week = self.leads[lead], rows.hourly(WEEK_MEAN_COLUMN)
         members = models.ridge.predict(_ridge_columns(rows, lead), week)
         linear = np.clip(members, rows.low, rows.high).mean(axis=0)
         combined = linear
@@ -65,12 +65,14 @@ class RidgesAndKernelFit:
             share = _KERNEL_SHARE[lead - 1]
             by_kernel = np.clip(models.kernel.predict(rows.cached_day_values(kernel_inputs, lead)), rows.low, rows.high)
             combined = (1 - share) * linear + share * by_kernel
-        trust = float(np.clip(0.5 + 0.5 * (self.days - _FEW_DAYS) / (ENOUGH_PRICE_DAYS - _FEW_DAYS), 0.5, 1.0))
+        trust = float(
+            np.clip(0.5 + 0.5 * (self.days - _WEEK_MEAN_DAYS) / (ENOUGH_PRICE_DAYS - _WEEK_MEAN_DAYS), 0.5, 1.0)
+        )
         return np.stack([trust * combined + (1 - trust) * week, linear])
 
 
 @dataclass(slots=True)
-class _Block:
+class _KernelBlock:
     """Consecutive days to which a kernel regression can be fitted.
 
     `rows` (n, inputs) holds the `kernel_inputs` of n days. `price` (n, 24) holds the prices. `error` (n,) holds the
@@ -89,19 +91,19 @@ class _LeadState:
 
     names: ColumnNames
     moments: Moments
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: list[_KernelBlock] = field(default_factory=list)
 
     @classmethod
     def of(cls, lead: int, rows: InputRows) -> _LeadState:
         """Return the state before any day is learnt, for rows with the same columns as `rows`."""
-        half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
+        half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.in_group(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
 
     def copy(self) -> _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
-    def add_block(self, lead: int, block: _Block) -> None:
+    def add_block(self, lead: int, block: _KernelBlock) -> None:
         """Add a block of days, and drop blocks that are too old for the kernel regression."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
@@ -121,7 +123,7 @@ class _LeadState:
         If the lead has columns of next-day drivers, and if more than 2 * `MIN_KERNEL_DAYS` rows follow the first row
         for which `has_next_day` is true, return the position of that row. Otherwise, return 0.
         """
-        if not self.names.of(NEXT_DAY) or not has_next_day.any():
+        if not self.names.in_group(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
         return first if len(has_next_day) - 1 - first > 2 * MIN_KERNEL_DAYS else 0
@@ -141,10 +143,12 @@ class RidgesAndKernel:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
         combined, linear = predicted[0], predicted[-1]
-        state.moments.add_days(_ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN), robust_weight(price - linear))
+        state.moments.add_days(
+            _ridge_columns(rows, lead), price, rows.hourly(WEEK_MEAN_COLUMN), robust_weight(price - linear)
+        )
         error = np.sqrt(np.mean((price - combined) ** 2, axis=1))
         state.add_block(
-            lead, _Block(rows.cached_day_values(kernel_inputs, lead), price, error, rows.has_next_day_drivers)
+            lead, _KernelBlock(rows.cached_day_values(kernel_inputs, lead), price, error, rows.has_next_day_drivers)
         )
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
@@ -157,8 +161,8 @@ class RidgesAndKernel:
         prior: Floats | None = None
         for lead in leads:
             state = self._leads[lead]
-            shared = sum(len(state.names.of(group)) for group in (OWN, CALENDAR, WEATHER))
-            ridge = state.moments.solve(lead, prior, shared)
+            shared = sum(len(state.names.in_group(group)) for group in (OWN_PRICES, CALENDAR, WEATHER))
+            ridge = state.moments.fit_ridges(lead, prior, shared)
             prior = ridge.beta[:, :, :shared]
             kept_kernel = kept[lead].kernel if lead in kept else None
             fits[lead] = LeadFit(ridge, state.fit_kernel(lead) if thorough else kept_kernel)
@@ -177,5 +181,5 @@ def _ridge_columns(rows: InputRows, lead: int) -> Floats:
     """
     if lead == 1:
         return rows.x
-    columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.of(NEIGHBOURS))]
+    columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.in_group(NEIGHBOURS))]
     return columns

@@ -10,7 +10,7 @@ from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighte
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid
-from tunnihind.forecast.run import OUTER_LEVELS
+from tunnihind.forecast.run import INTERVAL_LEVELS
 from tunnihind.market import HOUR_S, QUARTER_S, QUARTERS_SINCE, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
@@ -25,9 +25,9 @@ _RECENT_DAYS: Final = 70
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The weights of the hour before, the hour itself and the hour after in `recent_distance`."""
-_INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
+_INSIDE_SHARE: Final = INTERVAL_LEVELS[1] - INTERVAL_LEVELS[0]
 """The share of past quarters within the recent distance: 80%, like the share of prices from p10 to p90."""
-_PRIOR_DAYS: Final = 2.0
+_PRIOR_WEIGHT_DAYS: Final = 2.0
 """The prior weighs as much as this many new days. The prior slope is 0, and the prior distance is `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of `shape_scale`, about Estonia's `recent_distance` from October to December 2025."""
@@ -92,7 +92,7 @@ class KnownQuarters:
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
-        slopes: Floats = weights @ np.where(known, self.slope, 0.0) / (weights @ known + _PRIOR_DAYS)
+        slopes: Floats = weights @ np.where(known, self.slope, 0.0) / (weights @ known + _PRIOR_WEIGHT_DAYS)
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
@@ -101,7 +101,7 @@ class KnownQuarters:
         The result has shape (24,), with a value for each clock hour, and is in units of `shape_scale`. Only days up to
         the day `last` are used. If few recent days are known, the result is close to `_PRIOR_DISTANCE`.
         """
-        days = self.row(last) + 1
+        days = self.last_row_up_to(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
         by_quarter = pooled_samples(
@@ -109,12 +109,12 @@ class KnownQuarters:
         )
         values, weights = (part.transpose(1, 0, 2).reshape(CLOCK_HOURS, -1) for part in by_quarter)
         total = weights.sum(axis=1) / (_PER_HOUR * len(_HOUR_WEIGHTS))
-        trust = total / (total + _PRIOR_DAYS)
-        distance: Floats = weighted_quantiles(values, weights, (_INSIDE,))[0]
+        trust = total / (total + _PRIOR_WEIGHT_DAYS)
+        distance: Floats = weighted_quantiles(values, weights, (_INSIDE_SHARE,))[0]
         shrunk: Floats = trust * distance + (1 - trust) * _PRIOR_DISTANCE
         return shrunk
 
-    def row(self, day: date) -> int:
+    def last_row_up_to(self, day: date) -> int:
         """Return the index of `day` in the arrays.
 
         If the arrays hold no day up to `day`, return -1. If the arrays end before `day`, return the last day's index.

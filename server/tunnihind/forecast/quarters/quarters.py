@@ -14,7 +14,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, clock_hours
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.quarters.known_quarters import KnownQuarters, shape_scale
-from tunnihind.forecast.quarters.shape import deviations
+from tunnihind.forecast.quarters.shape import quarter_deviations
 from tunnihind.forecast.quarters.slope import ReplayedForecasts, SlopeRegression, sun_sine_rise
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, QUARTER_S, Market, PriceLimits, day_start, delivery_day
@@ -42,7 +42,7 @@ def quarters_of(
     row = np.concatenate([np.full(len(clock_hours(day)), row) for row, day in enumerate(days)])[window]
     clock = np.concatenate([clock_hours(day) for day in days])[window]
     by_day = _inputs_of(days, known, issued, newest, market)
-    deviation = deviations(
+    deviation = quarter_deviations(
         hourly.p50,
         *_adjacent_prices(
             hourly.p50,
@@ -102,7 +102,9 @@ def _inputs_of(
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
     by_last = {
-        last: _DayInputs(slopes[known.row(last)], known.recent_distance(last), learnt.coefficients_until(last))
+        last: _DayInputs(
+            slopes[known.last_row_up_to(last)], known.recent_distance(last), learnt.coefficients_until(last)
+        )
         for last in set(last_seen)
     }
     return [by_last[last] for last in last_seen]

@@ -20,7 +20,7 @@ deviations would be ±1/32 instead of ±0.05.
 """
 
 
-def deviations(
+def quarter_deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, coefficients: Floats
 ) -> Floats:
     """Return the deviation of each quarter from its hour's price, in EUR/MWh, shape (hours, 4).

@@ -25,7 +25,7 @@ PRIOR_COEFFICIENTS: Final[Floats] = np.array([1.0, 0.5, -0.8])
 
 The sun is a separate predictor, because solar power changes faster within an hour than hourly means show.
 """
-_SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
+_PREDICTOR_SD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each predictor.
 
 The penalty of each coefficient is proportional to the square of this number, so all three are shrunk equally.
@@ -58,7 +58,7 @@ class ReplayedForecasts:
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
-    def days(self) -> int:
+    def day_count(self) -> int:
         """The number of days in `p50`."""
         return int(self.p50.shape[1])
 
@@ -68,7 +68,7 @@ class ReplayedForecasts:
         The p50 of a day without forecasts is NaN.
         """
         rows = (first - self.first).days + np.arange(days)
-        inside = (rows >= 0) & (rows < self.days)
+        inside = (rows >= 0) & (rows < self.day_count)
         window = np.full((LEADS, days, CLOCK_HOURS), np.nan)
         window[:, inside] = self.p50[:, rows[inside]]
         return window
@@ -109,7 +109,7 @@ class SlopeRegression:
         """Return the three coefficients of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
-        ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
+        ridge = np.diag(_PRIOR_HOURS * _PREDICTOR_SD**2)
         moments = np.einsum("d,dij->ij", recency, self.moments[:days]) + ridge
         with_slope = np.einsum("d,di->i", recency, self.with_slope[:days]) + ridge @ PRIOR_COEFFICIENTS
         coefficients: Floats = np.linalg.solve(moments, with_slope)

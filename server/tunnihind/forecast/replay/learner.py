@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from tunnihind.forecast.columns.lead import LeadColumns
+from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.columns.table import DayRows, InputRows
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
@@ -61,7 +61,7 @@ class RowBlocks:
     No block goes beyond the grid row `last`.
     """
 
-    def __init__(self, columns: LeadColumns, last: int) -> None:
+    def __init__(self, columns: ColumnData, last: int) -> None:
         self.columns = columns
         self._last = last
         self._taken: dict[int, tuple[range, InputRows]] = {}
@@ -71,9 +71,9 @@ class RowBlocks:
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
-            rows = self.columns.rows(np.arange(taken.start, taken.stop), lead)
+            rows = self.columns.input_rows(np.arange(taken.start, taken.stop), lead)
             self._taken[lead] = taken, rows
-        return rows.pick(slice(days.start - taken.start, days.stop - taken.start))
+        return rows.rows_at(slice(days.start - taken.start, days.stop - taken.start))
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class Learner:
         """
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
-        price = blocks.columns.prices.target[block]
+        price = blocks.columns.prices.own_with_gaps[block]
         for lead, record in self.records.items():
             rows = blocks.of(days, lead)
             predicted = self._block_forecasts(rows, block, lead)
@@ -149,7 +149,9 @@ class Learner:
 
         If no fit was available for a day, the values of the day are NaN.
         """
-        parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._fits_with_days(block, lead)]
+        parts = [
+            (days, dated.fit.predict(lead, rows.rows_at(days))) for dated, days in self._fits_with_days(block, lead)
+        ]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
         for days, part in parts:
             predicted[:, days] = part

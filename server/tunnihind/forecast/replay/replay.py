@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tunnihind.forecast.columns.lead import LeadColumns
+from tunnihind.forecast.columns.lead import ColumnData
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.point.model import Fit, LearningModel, PointModelFactory
 from tunnihind.forecast.replay.learner import WARM_UP_DAYS, Learner, RowBlocks
@@ -27,28 +27,28 @@ _REPLAY_DAYS: Final = 896
 Earlier days would count little: after 896 days, 1.6% of a day's weight is left with a half-life of 150 days, and 8.3%
 with one of 250 days (see `point.ridge`).
 """
-HISTORY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
+MAX_REPLAY_DAYS: Final = _REPLAY_DAYS + ERA_DAYS
 """The largest number of days in a replay."""
 
-_FINE_DAYS: Final = 224
-"""From this many days before its era on, a model is refitted every `_STEP_DAYS` days.
+_FREQUENT_REFIT_DAYS: Final = 224
+"""From this many days before its era on, a model is refitted every `_REFIT_STEP_DAYS` days.
 
-Before that, a model is refitted only every `_COARSE_STEP_DAYS` days, because most of the errors from which intervals
-are computed come later.
+Before that, a model is refitted only every `_COARSE_REFIT_STEP_DAYS` days, because most of the errors from which
+intervals are computed come later.
 """
-_STEP_DAYS: Final = 5
-_COARSE_STEP_DAYS: Final = 28
+_REFIT_STEP_DAYS: Final = 5
+_COARSE_REFIT_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
 """The number of days between two thorough refits (see `LearningModel.fit`).
 
-More than `_FINE_DAYS` days before the era, no refit is thorough.
+More than `_FREQUENT_REFIT_DAYS` days before the era, no refit is thorough.
 """
-_KEPT_REFITS: Final = 2
+_KEPT_LEARNERS: Final = 2
 """The number of kept learners of a replayed model, each as it was after one of the last refits.
 
 Replays of later days continue from the newest learner. The forecasts of settled days may need the older learner.
 """
-_KEPT_REPLAYED: Final = 2
+_KEPT_RESULTS: Final = 2
 """The number of kept results of a replayed model: one up to its newest day, and one up to the day before."""
 _KEPT_MODELS: Final = 3
 """The number of replayed models that an era may need.
@@ -103,10 +103,10 @@ class Replayer:
     def __init__(self, model: PointModelFactory, keeper: LearntKeeper | None) -> None:
         """Prepare to replay the point models that `model` creates. A `keeper` keeps the replays for other processes."""
         self._model = model
-        self._learners = _PartCache(Learner, model, keeper, most=_KEPT_REFITS)
-        self._replayed = _PartCache(ReplayResult, model, keeper, most=_KEPT_REPLAYED)
+        self._learners = _ReplayCache(Learner, model, keeper, most=_KEPT_LEARNERS)
+        self._replayed = _ReplayCache(ReplayResult, model, keeper, most=_KEPT_RESULTS)
 
-    def replay_up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> ReplayResult:
+    def replay_up_to(self, columns: ColumnData, era_row: int, through: int, leads: tuple[int, ...]) -> ReplayResult:
         """Replay the given leads up to row `through`, and return the result.
 
         The era begins at row `era_row`. `leads` must hold consecutive leads and begin with lead 1.
@@ -121,14 +121,14 @@ class Replayer:
         return replayed.of_first_leads(len(leads))
 
     def _learner_after_last_refit(
-        self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]
+        self, columns: ColumnData, era_row: int, through: int, leads: tuple[int, ...]
     ) -> Learner:
         """Return the learner as it was after its last refit on or before row `through`.
 
         Callers must not change the learner, because other replays continue from it.
         """
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
-        last = refits[-_KEPT_REFITS:]
+        last = refits[-_KEPT_LEARNERS:]
         names = (
             _CacheKey("learner", columns, era_row, row, wide)
             for row in reversed(last)
@@ -155,7 +155,7 @@ class _CacheKey:
     """The name under which a learner or a replay's result is kept."""
 
     kind: str
-    columns: LeadColumns
+    columns: ColumnData
     era_row: int
     through: int
     leads: tuple[int, ...]
@@ -170,49 +170,51 @@ class _CacheKey:
         return f"{self.kind}-{self.era_row}-{self.through}-{len(self.leads)}-{digest}"
 
 
-class _PartCache[Part]:
-    """Keeps objects of type `part` (`Learner` or `ReplayResult`) under their names.
+class _ReplayCache[Kept]:
+    """Keeps objects of type `kept_type` (`Learner` or `ReplayResult`) under their names.
 
     At most `_KEPT_MODELS` replayed models of one era stay in memory, with at most `most` objects of each model. The
     models and objects that were used last are kept. Objects that are not in memory are loaded from the `keeper`.
     """
 
-    def __init__(self, part: type[Part], model: PointModelFactory, keeper: LearntKeeper | None, *, most: int) -> None:
-        self._part = part
+    def __init__(
+        self, kept_type: type[Kept], model: PointModelFactory, keeper: LearntKeeper | None, *, most: int
+    ) -> None:
+        self._kept_type = kept_type
         self._model = model
         self._keeper = keeper
         self._most = most
-        self._by_model: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
+        self._by_model: OrderedDict[tuple[object, ...], OrderedDict[str, Kept]] = OrderedDict()
 
-    def find_first(self, names: Iterable[_CacheKey]) -> Part | None:
+    def find_first(self, names: Iterable[_CacheKey]) -> Kept | None:
         """Return the first object that is kept under one of `names`, or None if there is none."""
-        return next((part for name in names if (part := self._find(name)) is not None), None)
+        return next((kept for name in names if (kept := self._find(name)) is not None), None)
 
-    def keep(self, name: _CacheKey, part: Part) -> None:
+    def keep(self, name: _CacheKey, kept: Kept) -> None:
         """Keep a `Learner` or `ReplayResult` under a name. The caller must not change the object afterwards."""
-        self._keep_in_memory(name, part)
+        self._keep_in_memory(name, kept)
         if self._keeper is not None:
-            self._keeper.keep(str(name), LearntData.from_dataclass(part))
+            self._keeper.keep(str(name), LearntData.from_dataclass(kept))
 
-    def _find(self, name: _CacheKey) -> Part | None:
+    def _find(self, name: _CacheKey) -> Kept | None:
         of_model = self._by_model.get(name.model_key)
-        part = None if of_model is None else of_model.get(str(name))
-        if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
-            part = self._restore(learnt)
-        if part is not None:
-            self._keep_in_memory(name, part)
-        return part
+        kept = None if of_model is None else of_model.get(str(name))
+        if kept is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
+            kept = self._restore(learnt)
+        if kept is not None:
+            self._keep_in_memory(name, kept)
+        return kept
 
-    def _restore(self, learnt: LearntData) -> Part | None:
+    def _restore(self, learnt: LearntData) -> Kept | None:
         learning = self._model()
         # If the kept data do not match the model's types, the past is replayed instead.
         with suppress(ValueError):
-            return learnt.restore(self._part, {LearningModel: type(learning), Fit: learning.fit_type})
+            return learnt.restore(self._kept_type, {LearningModel: type(learning), Fit: learning.fit_type})
         return None
 
-    def _keep_in_memory(self, name: _CacheKey, part: Part) -> None:
+    def _keep_in_memory(self, name: _CacheKey, kept: Kept) -> None:
         of_model = self._by_model.setdefault(name.model_key, OrderedDict())
-        of_model[str(name)] = part
+        of_model[str(name)] = kept
         of_model.move_to_end(str(name))
         self._by_model.move_to_end(name.model_key)
         for other in [key for key in self._by_model if key[:_ERA_VALUES] != name.model_key[:_ERA_VALUES]]:
@@ -236,15 +238,15 @@ def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
 
 
 def _is_refit(row: int, era_row: int) -> bool:
-    step = _STEP_DAYS if row >= era_row - _FINE_DAYS else _COARSE_STEP_DAYS
+    step = _REFIT_STEP_DAYS if row >= era_row - _FREQUENT_REFIT_DAYS else _COARSE_REFIT_STEP_DAYS
     return (row - era_row) % step == 0
 
 
 def _is_thorough(row: int, era_row: int) -> bool:
-    return row >= era_row - _FINE_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
+    return row >= era_row - _FREQUENT_REFIT_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
 
 
-def _replay_result(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> ReplayResult:
+def _replay_result(learner: Learner, columns: ColumnData, through: int, leads: tuple[int, ...]) -> ReplayResult:
     """Learn from the days after the last refit, up to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()

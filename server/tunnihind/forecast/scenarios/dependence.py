@@ -14,7 +14,7 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import to_asinh
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
-from tunnihind.forecast.run import LEADS, SCENARIOS
+from tunnihind.forecast.run import LEADS, SCENARIO_COUNT
 from tunnihind.price_series import PriceSeries
 
 type Ranks = NDArray[np.intp]
@@ -25,7 +25,7 @@ _APART_DAYS: Final = 7
 It is 7, because forecasts issued one week apart are issued on the same weekday and have hardly any target days in
 common.
 """
-_SETTLED_DAYS: Final = 2
+_MOST_SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
@@ -37,7 +37,7 @@ Assistant integration uses the same formula, and its `plans/saving.py` describes
 _SEED: Final = 20
 
 
-def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ranks | None:
+def ranks_of_past_errors(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks of the errors of 20 past forecasts, shape (20, days, 24).
 
     `hours` holds the known hourly prices. `days` holds the days to forecast, counted from the newest day in `issued`.
@@ -46,7 +46,7 @@ def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ra
     forecast is used only if all its errors are known. If there are fewer than 20 such forecasts, return None.
     """
     errors = _errors(issued, hours)
-    ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
+    ahead = np.arange(min(days.start, 1 - _MOST_SETTLED_DAYS), max(days.stop, LEADS + 1))
     lead = np.clip(ahead, 1, LEADS)
     newest = np.arange(-ahead[0], errors.shape[1] - ahead[-1])
     if not newest.size:
@@ -58,10 +58,10 @@ def past_ranks(issued: ReplayedForecasts, hours: PriceSeries, days: range) -> Ra
     return ranks_of(fields[chosen][:, (ahead >= days.start) & (ahead < days.stop)])
 
 
-def modelled_ranks(hours: int) -> Ranks:
+def ranks_of_random_errors(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours)."""
-    shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
-    errors = np.zeros((hours, SCENARIOS))
+    shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIO_COUNT))
+    errors = np.zeros((hours, SCENARIO_COUNT))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
         keep = np.exp(-1 / reach_h)
         state = shock[0]
@@ -82,9 +82,9 @@ def _errors(issued: ReplayedForecasts, hours: PriceSeries) -> Floats:
 
     An error is the price minus the replayed p50, both on the asinh scale.
     """
-    if not issued.days:
+    if not issued.day_count:
         return np.empty(issued.p50.shape)
-    grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.days - 1))
+    grid = DayGrid.between(issued.first, issued.first + timedelta(days=issued.day_count - 1))
     actual = grid.arrange_filled(hours.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
     return to_asinh(actual) - to_asinh(issued.p50)
 
@@ -102,6 +102,6 @@ def _choose_forecasts(whole: NDArray[np.intp]) -> list[int] | None:
         for number in reversed(whole.tolist()):
             if not chosen or chosen[-1] - number >= apart:
                 chosen.append(number)
-            if len(chosen) == SCENARIOS:
+            if len(chosen) == SCENARIO_COUNT:
                 return chosen
     return None

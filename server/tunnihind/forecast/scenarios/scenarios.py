@@ -13,12 +13,12 @@ import numpy as np
 from tunnihind.forecast.known_days.grid import consecutive_hours, days_between
 from tunnihind.forecast.quarters.slope import ReplayedForecasts
 from tunnihind.forecast.run import Run, Scenarios
-from tunnihind.forecast.scenarios.dependence import modelled_ranks, past_ranks
+from tunnihind.forecast.scenarios.dependence import ranks_of_past_errors, ranks_of_random_errors
 from tunnihind.forecast.scenarios.values import scenario_values
 from tunnihind.market import DAY_S, HOUR_S, PriceLimits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
-_LATELY_DAYS: Final = 90
+_LOWEST_PRICE_DAYS: Final = 90
 """The lowest price of this many days before a run's first delivery day limits the lowest value of each hour.
 
 `scenario_values` applies the limit.
@@ -33,10 +33,10 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: ReplayedForecasts, lim
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))
-    from_newest = (first - (issued.first + timedelta(days=issued.days - 1))).days
-    ranks = past_ranks(issued, hours, range(from_newest, from_newest + len(days)))
+    from_newest = (first - (issued.first + timedelta(days=issued.day_count - 1))).days
+    ranks = ranks_of_past_errors(issued, hours, range(from_newest, from_newest + len(days)))
     whole = (
-        modelled_ranks((hourly.end_ts - day_start(first)) // HOUR_S)
+        ranks_of_random_errors((hourly.end_ts - day_start(first)) // HOUR_S)
         if ranks is None
         else consecutive_hours(ranks, days)
     )
@@ -51,5 +51,5 @@ def _lowest_price_before(day: date, hours: PriceSeries) -> float:
 
     If no price of these days is known, return minus infinity.
     """
-    before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
+    before = hours.between(day_start(day) - _LOWEST_PRICE_DAYS * DAY_S, day_start(day)).eur_mwh
     return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf

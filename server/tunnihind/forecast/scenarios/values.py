@@ -7,7 +7,7 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
-from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
+from tunnihind.forecast.run import INTERVAL_LEVELS, SCENARIO_COUNT, Run
 from tunnihind.market import PriceLimits
 
 _BELOW, _ABOVE = 1.7, 1.9
@@ -18,7 +18,7 @@ December 2025: on average, the values below p10 and above p90 are as far from p5
 above p90 were.
 """
 _CENT: Final = 0.01
-_LOW, _MIDDLE, _HIGH = 2, 9, 17
+_P10_POSITION, _P50_POSITION, _P90_POSITION = 2, 9, 17
 """The positions of p10, p50 and p90 among the sorted values. The value after p50 is p50 again."""
 
 
@@ -36,10 +36,10 @@ def scenario_values(run: Run, lowest: float, limits: PriceLimits) -> Floats:
     values[1], values[-2] = run.p10 - _CENT, run.p90 + _CENT
     values[0] = np.minimum(np.maximum(values[0], lowest), values[1])
     values[-1] = np.maximum(values[-1], values[-2])
-    values[_LOW], values[_HIGH] = run.p10, run.p90
-    values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
+    values[_P10_POSITION], values[_P90_POSITION] = run.p10, run.p90
+    values[_P50_POSITION] = values[_P50_POSITION + 1] = run.p50
     # Rounding errors of the asinh scale may have moved values slightly below p10 or above p90.
-    values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
+    values[_P10_POSITION : _P90_POSITION + 1] = np.clip(values[_P10_POSITION : _P90_POSITION + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0
 
@@ -51,7 +51,7 @@ def _signed_distances() -> Floats:
     distance from p10 to p50 for values below p50, and the distance from p50 to p90 for values above p50.
     """
     normal = NormalDist()
-    levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
-    steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(OUTER_LEVELS[1])
+    levels = (np.arange(SCENARIO_COUNT) + 0.5) / SCENARIO_COUNT
+    steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(INTERVAL_LEVELS[1])
     steps[0], steps[-1] = -_BELOW, _ABOVE
     return steps

@@ -12,10 +12,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import Archive, Floats, Instants, Known
+from tunnihind.forecast.known import Archive, Floats, Instants, KnownData
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.forecast.run import ISSUE_AT, LEADS, Forecaster, Run
-from tunnihind.forecast.scoring.naive import seven_day_mean
+from tunnihind.forecast.scoring.naive import seven_day_mean_to_newest_day
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
@@ -26,7 +26,7 @@ type Progress = Callable[[int, int], None]
 SCORE_DAYS: Final = 90
 _SCORE_HORIZON_H: Final = 24
 _BACKTEST_TIER: Final = "backtest"
-ENOUGH_HOURS: Final = 28 * 24
+MIN_SCORED_HOURS: Final = 28 * 24
 """A `BacktestScore` needs at least this many scored hours: four weeks, in which each weekday occurs four times."""
 
 
@@ -127,19 +127,19 @@ def backtest(
     """
     zone = forecaster.market.zone
 
-    def targets(known: Known) -> Instants:
+    def targets(known: KnownData) -> Instants:
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
-        prices = known.prices.of(zone)
+        prices = known.prices.series_of(zone)
         return _unpublished_periods(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
 
     instants = _daily_issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
     forecasts = _walk_forward(archive, forecaster, instants, targets, progress)
-    return BacktestResult.of(forecasts, archive.prices.newest_versions().of(zone, step_s))
+    return BacktestResult.of(forecasts, archive.prices.newest_versions().series_of(zone, step_s))
 
 
 @dataclass(frozen=True, slots=True)
-class Next24Hours:
+class Next24HoursForecast:
     """The part of a run for the 24 hours after the newest hour that was settled at the issue.
 
     The arrays have shape (periods,), and are in EUR/MWh. Each period lasts `step_s` seconds. The first period begins at
@@ -155,9 +155,9 @@ class Next24Hours:
     step_s: int
 
     @classmethod
-    def of(cls, run: Run, known: Known) -> Self:
+    def of(cls, run: Run, known: KnownData) -> Self:
         """Return a run's forecast of the 24 hours after the newest settled hour in `known`."""
-        targets = _next_24_hours(known.prices.of(run.zone), run.step_s)
+        targets = _next_24_hours(known.prices.series_of(run.zone), run.step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
         if not covered.size:
             return cls.empty(known.as_of, run.step_s)
@@ -178,7 +178,7 @@ class Next24Hours:
         return _period_starts(self.start_ts, self.start_ts + self.p50.size * self.step_s, self.step_s)
 
 
-def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
+def scored_issue_instants(truth: PriceSeries, as_of: int) -> list[int]:
     """Return the issue instants of the forecasts of past days that are scored at `as_of`, oldest first.
 
     The instants are at `ISSUE_AT` on each of the 90 days before the newest settled day. Instants after `as_of` are left
@@ -191,11 +191,11 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     return [instant for instant in instants if instant <= as_of]
 
 
-def backtest_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> BacktestScore | None:
+def backtest_score(forecasts: Iterable[Next24HoursForecast], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of the model's forecasts of past days.
 
     `truth` holds the actual prices, with the same step as the forecasts. A period is scored if its price and the price
-    one week earlier are known. If fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline's error is 0,
+    one week earlier are known. If fewer than `MIN_SCORED_HOURS` hours can be scored, or if the baseline's error is 0,
     return None.
     """
     parts = list(forecasts)
@@ -205,7 +205,7 @@ def backtest_score(forecasts: Iterable[Next24Hours], truth: PriceSeries) -> Back
     )
     actual, baseline = truth.prices_at(targets), truth.prices_at(targets - WEEK_S)
     scores = Scores.of(actual=actual, baseline=baseline, p10=p10, p50=p50, p90=p90)
-    if scores.n * truth.step_s < ENOUGH_HOURS * HOUR_S or scores.baseline_mae == 0:
+    if scores.n * truth.step_s < MIN_SCORED_HOURS * HOUR_S or scores.baseline_mae == 0:
         return None
     return BacktestScore(scores.mae, scores.baseline_mae, scores.skill, _SCORE_HORIZON_H)
 
@@ -214,7 +214,7 @@ def _walk_forward(
     archive: Archive,
     forecaster: Forecaster,
     instants: Sequence[int],
-    targets: Callable[[Known], Instants],
+    targets: Callable[[KnownData], Instants],
     progress: Progress | None,
 ) -> BacktestForecasts:
     issued: list[BacktestForecasts] = []
@@ -228,17 +228,17 @@ def _walk_forward(
     return BacktestForecasts.joined(issued)
 
 
-def _covered_forecasts(run: Run, known: Known, targets: Instants) -> BacktestForecasts:
+def _covered_forecasts(run: Run, known: KnownData, targets: Instants) -> BacktestForecasts:
     covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
     periods = (covered - run.start_ts) // run.step_s
     return BacktestForecasts(
         issued_ts=np.full(covered.shape, known.as_of, np.int64),
         target_ts=covered,
-        lead_days=_lead_days(covered, known.prices.of(run.zone).newest_day),
+        lead_days=_lead_days(covered, known.prices.series_of(run.zone).newest_day),
         p10=run.p10[periods],
         p50=run.p50[periods],
         p90=run.p90[periods],
-        seven_day_mean=seven_day_mean(known.prices, covered, SeriesKey(run.zone, run.step_s)),
+        seven_day_mean=seven_day_mean_to_newest_day(known.prices, covered, SeriesKey(run.zone, run.step_s)),
     )
 
 

@@ -65,15 +65,15 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     return float(above.mean() - above[taken].mean())
 
 
-def savings(hours: PricesWithForecasts, periods: int) -> Savings | None:
+def savings(prices: PricesWithForecasts, periods: int) -> Savings | None:
     """Return the savings of plans that run for `periods` periods.
 
-    If a price or a forecast is unknown, or if `hours` is empty, return None.
+    If a price or a forecast is unknown, or if `prices` is empty, return None.
     """
-    if not hours.actual.size or np.isnan(hours).any():
+    if not prices.actual.size or np.isnan(prices).any():
         return None
-    by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
-    return Savings(*(saving(hours.actual, forecast, periods) for forecast in by))
+    by = prices.p50, prices.baseline, prices.seven_day_mean, prices.actual
+    return Savings(*(saving(prices.actual, forecast, periods) for forecast in by))
 
 
 def day_savings(day: PricesWithForecasts, step_s: int = HOUR_S) -> dict[int, Savings]:

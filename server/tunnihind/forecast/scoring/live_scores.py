@@ -29,9 +29,9 @@ from tunnihind.market import WEEK_S, day_end, day_start, delivery_day, gate_clos
 from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
-MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
+SCORED_RUNS_WITHIN_DAYS: Final = max(WINDOWS_DAYS) + LEADS
 """`window_scores` needs no run that was issued more than this many days before the newest settled day."""
-MONTHS: Final = 24
+SCORED_MONTHS: Final = 24
 """At most this many months are scored."""
 
 
@@ -158,14 +158,14 @@ def window_scores(rows: Sequence[DayScores], newest: date | None) -> tuple[Windo
 
 
 def month_scores(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
-    """Return the scores of the last `MONTHS` months that have scores, oldest month first."""
+    """Return the scores of the last `SCORED_MONTHS` months that have scores, oldest month first."""
     by_day = sorted(rows, key=lambda row: row.delivery_day)
     found = [
         (month, list(of_month)) for month, of_month in groupby(by_day, key=lambda row: f"{row.delivery_day:%Y-%m}")
     ]
     return tuple(
         MonthScores(month, WindowScores.of(len({row.delivery_day for row in of_month}), of_month))
-        for month, of_month in found[-MONTHS:]
+        for month, of_month in found[-SCORED_MONTHS:]
     )
 
 

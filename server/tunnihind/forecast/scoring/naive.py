@@ -16,15 +16,15 @@ from tunnihind.price_series import PriceSeries
 _DAYS: Final = 7
 
 
-def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
+def seven_day_mean_to_newest_day(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
     """Return the means of `seven_day_mean_until` for the seven days up to the zone's newest settled day.
 
     If no price of the zone is known, all means are NaN.
     """
-    newest = prices.of(key.zone).newest_day
+    newest = prices.series_of(key.zone).newest_day
     if newest is None:
         return np.full(targets.shape, np.nan)
-    return seven_day_mean_until(prices.of(*key), newest, targets)
+    return seven_day_mean_until(prices.series_of(*key), newest, targets)
 
 
 def seven_day_mean_until(prices: PriceSeries, last: date, targets: Instants) -> Floats:
@@ -35,7 +35,7 @@ def seven_day_mean_until(prices: PriceSeries, last: date, targets: Instants) -> 
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh
-    week = grid.arrange(by_hour.reshape(grid.hours, -1).T)
+    week = grid.arrange(by_hour.reshape(grid.hour_count, -1).T)
     known = ~np.isnan(week)
     days = known.sum(axis=1)
     by_clock_hour = np.where(known, week, 0.0).sum(axis=1) / np.where(days > 0, days, np.nan)

@@ -21,11 +21,11 @@ type RowMask = NDArray[np.bool_]
 class NaiveComparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast in EUR/MWh. If no period has both a known price and a known naive
-    forecast, `benchmark_mae` is NaN.
+    `naive_mae` is the MAE of the naive forecast in EUR/MWh. If no period has both a known price and a known naive
+    forecast, `naive_mae` is NaN.
     """
 
-    benchmark_mae: float
+    naive_mae: float
     test: DieboldMariano
 
 
@@ -52,7 +52,7 @@ class BacktestReport:
     hours: dict[int, Scores]
     overall: Scores
     below_p50: dict[int, float]
-    weekly_naive: NaiveComparisons
+    baseline: NaiveComparisons
     seven_day_mean: NaiveComparisons
     decisions: DecisionScores
 
@@ -66,7 +66,7 @@ class BacktestReport:
             hours=_scores_by_label(result, lambda ts: market.local_time(ts).hour),
             overall=result.scores(),
             below_p50={lead: _share_below_p50(result, result.forecasts.lead_days == lead) for lead in leads},
-            weekly_naive=_comparisons(result, result.baseline, list(leads)),
+            baseline=_comparisons(result, result.baseline, list(leads)),
             seven_day_mean=_comparisons(result, result.forecasts.seven_day_mean, list(leads)),
             decisions=_decision_scores(result),
         )

@@ -14,9 +14,9 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.known import Floats
-from tunnihind.forecast.run import LEVELS
+from tunnihind.forecast.run import QUANTILE_LEVELS
 
-_ALPHA: Final = 2 * LEVELS[0]
+_ALPHA: Final = 2 * QUANTILE_LEVELS[0]
 """The share of prices that should lie outside the interval from p10 to p90."""
 
 
@@ -85,7 +85,8 @@ class Scores:
         mae = mean_absolute_error(actual, p50)
         baseline_mae = mean_absolute_error(actual, baseline)
         losses = [
-            pinball_loss(actual, quantile, level) for quantile, level in zip((p10, p50, p90), LEVELS, strict=True)
+            pinball_loss(actual, quantile, level)
+            for quantile, level in zip((p10, p50, p90), QUANTILE_LEVELS, strict=True)
         ]
         return cls(
             n=int(actual.size),

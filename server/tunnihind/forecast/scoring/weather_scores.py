@@ -17,19 +17,19 @@ from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.forecast.run import LEAD_DAYS, LEADS, issue_instant
 from tunnihind.forecast.scoring.scores import mean_absolute_error
 from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery_day
-from tunnihind.weather_points import SCORED_VARIABLES, Drives, WeatherVariable, covariate_name, region_points
+from tunnihind.weather_points import SCORED_VARIABLES, PointKind, WeatherVariable, covariate_name, region_points
 
 SCORED_DAYS: Final = 30
 _MIN_DAYS: Final = 7
 """A `LeadAgreement` needs at least this many days. With fewer days, its correlation is unreliable."""
-_NEWEST_S: Final = 12 * HOUR_S
+_NEWEST_ISSUED_WITHIN_S: Final = 12 * HOUR_S
 """An hour's newest forecast is not used if it was issued more than this many seconds before the start of the delivery
 day."""
-_ISSUED_WITHIN_S: Final = 2 * DAY_S
+_EARLIER_ISSUED_WITHIN_S: Final = 2 * DAY_S
 """The newest forecast known at an `issue_instant` is not scored if it was issued more than this many seconds earlier.
 Older forecasts show an outage of the source, not its accuracy."""
 
-MEMORY_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
+USED_FORECASTS_WITHIN_S: Final = (1 + SCORED_DAYS + LEADS) * DAY_S + _EARLIER_ISSUED_WITHIN_S
 """`weather_scores` uses only forecasts issued in this many seconds before `now`. The 1 stands for the part of today
 that has passed."""
 
@@ -73,7 +73,7 @@ class VariableScores:
 
 def scored_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates that `weather_scores` uses for a market."""
-    return tuple(name for variable, drives in SCORED_VARIABLES for name in _covariate_names(variable, drives, market))
+    return tuple(name for variable, kind in SCORED_VARIABLES for name in _covariate_names(variable, kind, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
@@ -85,21 +85,23 @@ def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]
     found = []
-    for variable, drives in SCORED_VARIABLES:
-        names = [name for name in _covariate_names(variable, drives, market) if name in archive.series]
+    for variable, kind in SCORED_VARIABLES:
+        names = [name for name in _covariate_names(variable, kind, market) if name in archive.series]
         if names and (agreements := tuple(_agreements(archive, names, days, now))):
             found.append(VariableScores(variable.name, variable.unit, agreements))
     return tuple(found)
 
 
-def _covariate_names(variable: WeatherVariable, drives: Drives, market: Market) -> Iterator[str]:
-    return (covariate_name(variable, point) for point in region_points(market.zone, drives))
+def _covariate_names(variable: WeatherVariable, kind: PointKind, market: Market) -> Iterator[str]:
+    return (covariate_name(variable, point) for point in region_points(market.zone, kind))
 
 
 def _agreements(
     archive: CovariateArchive, names: Sequence[str], days: Sequence[date], now: int
 ) -> Iterator[LeadAgreement]:
-    newest = np.concatenate([_mean_forecast(archive, names, day, day_start(day) - _NEWEST_S, now) for day in days])
+    newest = np.concatenate(
+        [_mean_forecast(archive, names, day, day_start(day) - _NEWEST_ISSUED_WITHIN_S, now) for day in days]
+    )
     for lead in LEAD_DAYS:
         forecast = np.concatenate([_earlier_forecast(archive, names, day, lead) for day in days])
         agreement = LeadAgreement.of(lead, forecast, newest)
@@ -109,7 +111,7 @@ def _agreements(
 
 def _earlier_forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: int) -> Floats:
     issued_at = issue_instant(day - timedelta(days=lead))
-    return _mean_forecast(archive, names, day, issued_at - _ISSUED_WITHIN_S, issued_at)
+    return _mean_forecast(archive, names, day, issued_at - _EARLIER_ISSUED_WITHIN_S, issued_at)
 
 
 def _mean_forecast(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:

@@ -41,7 +41,7 @@ class DatabaseSystem:
     def __init__(self, name: str) -> None:
         """`name` is the database's address without the password."""
         self.name = name
-        self.copies = 0
+        self.replacement_count = 0
         """The number of times that a copy has replaced the open database. A copy may be older than the open database.
         """
         self.damage = ""
@@ -118,9 +118,9 @@ class DatabaseSystem:
 class OutageLog:
     """Logs the beginning and the end of trouble with a database."""
 
-    def __init__(self, name: str, what: str) -> None:
+    def __init__(self, name: str, subject: str) -> None:
         self._name = name
-        self._what = what
+        self._subject = subject
         self._lock = threading.Lock()
         self.trouble = ""
 
@@ -132,7 +132,7 @@ class OutageLog:
             advice = "until it is back, the data read before are still served, and nothing new is stored"
             _LOG.error("%s: %s; %s", self._name, trouble, advice)
         elif before and not trouble:
-            _LOG.warning("%s: %s is back", self._name, self._what)
+            _LOG.warning("%s: %s is back", self._name, self._subject)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -40,19 +40,22 @@ _CONNECTION_PARAMETERS: Final[Mapping[str, Any]] = {
 }
 """Parameters of libpq. The address may override each parameter (`?connect_timeout=10`)."""
 
-_ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
+_WRITER_LOCK_NUMBER: Final = int.from_bytes(b"tunnihnd")
 """The number of the advisory lock that `writing` and `migrating` take, so that only one of these transactions is open
 at a time. Each database has its own locks."""
 
-_SESSION: Final = (
+_SET_SESSION_LIMITS: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# With the time limit of `_WRITING`, a writer that freezes between two statements delays others for at most 10 seconds.
-_WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
-_MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
-_LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
-_LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
+# With the time limit of `_SET_WRITING_LIMITS`, a writer that freezes between two statements delays others for at most
+# 10 seconds.
+_SET_WRITING_LIMITS: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
+_SET_MIGRATING_LIMITS: Final = (
+    "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
+)
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_WRITER_LOCK_NUMBER)
+_LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_WRITER_LOCK_NUMBER)
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch of statements."""
@@ -64,19 +67,19 @@ _END_SILENT_WRITER: Final = text(
     " AND (CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint)) = :number"
     " AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')"
     " AND clock_timestamp() - state_change > make_interval(secs => :silent_s)"
-).bindparams(number=_ONE_WRITER)
+).bindparams(number=_WRITER_LOCK_NUMBER)
 
-_RIGHTS: Final = text(
+_SELECT_MISSING_RIGHTS: Final = text(
     "SELECT pg_is_in_recovery(), current_user, ARRAY("
     " SELECT name FROM unnest(CAST(:tables AS text[])) AS name WHERE NOT (has_table_privilege(name, 'INSERT')"
     " AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE')))"
 )
 
-_WRITING_LEASE_ROW: Final = text(
+_SET_LEASE_LIMITS: Final = text(
     "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
-_NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
+_SELECT_DATABASE_OID: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
 """Selects the database's object identifier, which changes if the database is deleted and made again."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
@@ -93,7 +96,7 @@ _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
 """SQLSTATEs: the connection failed, the database was dropped, or the server stops, starts, has too many clients, or
 ended an idle connection."""
 
-_PLAIN: Final = {
+_PLAIN_DESCRIPTIONS: Final = {
     "42501": "the role of this address has no right to do so",
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
@@ -128,7 +131,7 @@ class Postgresql(DatabaseSystem):
         # With READ COMMITTED, a writer reads everything that earlier writers have stored, even if it had to wait for
         # them.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
-        self._number: int | None = None
+        self._database_oid: int | None = None
         self._outage = OutageLog(self.name, "the database")
 
     @override
@@ -140,11 +143,11 @@ class Postgresql(DatabaseSystem):
 
     @override
     def writing(self) -> AbstractContextManager[Connection]:
-        return self._writing_alone(_WRITING)
+        return self._writing_alone(_SET_WRITING_LIMITS)
 
     @override
     def migrating(self) -> AbstractContextManager[Connection]:
-        return self._writing_alone(_MIGRATING, patience_s=math.inf)
+        return self._writing_alone(_SET_MIGRATING_LIMITS, patience_s=math.inf)
 
     @contextmanager
     def _writing_alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
@@ -160,7 +163,7 @@ class Postgresql(DatabaseSystem):
     @contextmanager
     def writing_lease_row(self) -> Iterator[Connection]:
         with self._writing.begin() as connection:
-            connection.execute(_WRITING_LEASE_ROW)
+            connection.execute(_SET_LEASE_LIMITS)
             self._check_database(connection)
             yield connection
 
@@ -184,7 +187,7 @@ class Postgresql(DatabaseSystem):
     @override
     def require_rights(self, tables: Iterable[str]) -> None:
         with self.reading() as connection:
-            is_copy, role, refused = connection.execute(_RIGHTS, {"tables": list(tables)}).one()
+            is_copy, role, refused = connection.execute(_SELECT_MISSING_RIGHTS, {"tables": list(tables)}).one()
         if is_copy:
             raise StoreError(f"can't write the database {self.name}: its server is a read replica")
         if refused:
@@ -220,7 +223,7 @@ class Postgresql(DatabaseSystem):
             self._outage.note(f"{_NO_CONNECTION}: {words}")
             return StoreLost(message, reason=_NO_CONNECTION)
         state = getattr(cause, "sqlstate", None) or ""
-        plain = _PLAIN.get(state)
+        plain = _PLAIN_DESCRIPTIONS.get(state)
         words = words if plain is None else f"{plain} ({words})"
         message = f"can't {verb} the database {self.name}: {words}"
         if state in _DAMAGED:
@@ -248,9 +251,10 @@ class Postgresql(DatabaseSystem):
                 self._outage.note(trouble)
                 raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble) from error
             connection.info[_IS_KNOWN] = True
-            before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
-            if before not in {None, self._number}:
-                self.copies += 1
+            before = self._database_oid
+            self._database_oid = connection.exec_driver_sql(_SELECT_DATABASE_OID).scalar_one()
+            if before not in {None, self._database_oid}:
+                self.replacement_count += 1
                 _LOG.warning("%s: another copy has replaced the database, and this server now uses the copy", self.name)
         self._outage.note("")
 
@@ -312,5 +316,5 @@ def _set_up_connection(connection: psycopg.Connection[Any], _record: object) -> 
     # Dates are read as strings, because Python has no infinite dates, and one such date would stop the reading of all
     # rows.
     connection.adapters.register_loader("date", TextLoader)
-    connection.execute(_SESSION)
+    connection.execute(_SET_SESSION_LIMITS)
     connection.commit()

@@ -41,7 +41,7 @@ _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover | sqlite3 recovered.db`"
 )
-_CHECK: Final = "PRAGMA quick_check(1)"
+_QUICK_CHECK: Final = "PRAGMA quick_check(1)"
 """If the file is sound, SQLite answers "ok"."""
 
 
@@ -71,12 +71,12 @@ class Sqlite(DatabaseSystem):
             # With `mode=rw`, SQLite never makes a new file in place of a deleted file.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
-        self._opened = _file_identity(self.path)
+        self._opened_identity = _file_identity(self.path)
 
     @override
     def require_file(self) -> None:
         # After an outage, the file is always examined, because a new file may have the deleted file's inode number.
-        if self.path is None or (self._opened == _file_identity(self.path) and not self._outage.trouble):
+        if self.path is None or (self._opened_identity == _file_identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
             trouble = self._examine_file(self.path)
@@ -107,7 +107,7 @@ class Sqlite(DatabaseSystem):
 
     @override
     def look_for_damage(self, connection: Connection) -> None:
-        found = connection.exec_driver_sql(_CHECK).scalar_one()
+        found = connection.exec_driver_sql(_QUICK_CHECK).scalar_one()
         self.damage = "" if found == "ok" else _DAMAGED.format(found)
 
     @override
@@ -174,7 +174,7 @@ class Sqlite(DatabaseSystem):
         If the file is a sound copy of the opened database, the copy is used from now on.
         """
         found = _file_identity(path)
-        if found == self._opened and not self._outage.trouble:
+        if found == self._opened_identity and not self._outage.trouble:
             return ""
         # A connection that still has the replaced file open would write into the new file's write-ahead log, because
         # both files have the same path.
@@ -187,10 +187,10 @@ class Sqlite(DatabaseSystem):
             self._require_copy(path)
         except StoreError as error:
             return f"the database file has been replaced, and {error.reason}"
-        if found != self._opened:
-            self.copies += 1
+        if found != self._opened_identity:
+            self.replacement_count += 1
             _LOG.warning("%s: another copy has replaced the database file, and this server now uses the copy", path)
-        self._opened = found
+        self._opened_identity = found
         self._keep_file_open()
         self.damage = ""
         return ""
@@ -201,7 +201,7 @@ class Sqlite(DatabaseSystem):
         try:
             with engine.connect() as connection:
                 # A copy that is still being written fails `quick_check`.
-                found = connection.exec_driver_sql(_CHECK).scalar_one()
+                found = connection.exec_driver_sql(_QUICK_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
                 if self._recognise is not None:

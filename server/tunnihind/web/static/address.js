@@ -71,13 +71,13 @@ export function choiceOfLink(link) {
  * If the server has no public address, writes the address by which the browser reached the server into code to copy. If
  * other networks can't reach this address, also shows a warning.
  * @param {Document} page
- * @param {string | null} unnamed the address to replace; null if the server has a public address
+ * @param {string | null} placeholder the address to replace; null if the server has a public address
  */
-export function showServerAddress(page, unnamed) {
-  if (unnamed === null) return;
+export function showServerAddress(page, placeholder) {
+  if (placeholder === null) return;
   const here = new URL(".", location.href).href.replace(/\/$/, "");
   for (const place of page.querySelectorAll("[data-address]")) {
-    place.textContent = (place.textContent ?? "").replaceAll(unnamed, here);
+    place.textContent = (place.textContent ?? "").replaceAll(placeholder, here);
   }
   for (const warning of /** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("[data-private]"))) {
     warning.hidden = !isPrivateHost(location.hostname);
@@ -94,9 +94,9 @@ export function isPrivateHost(host) {
   if (name.includes(":")) return /^(::1?$|::ffff:|f[cd]|fe[89ab])/.test(name);
   if (/^[\d.]+$/.test(name)) {
     const [one, two] = name.split(".").map(Number);
-    const isShared = (one === 100 && two >= 64 && two < 128) || (one === 169 && two === 254);
-    const isOfHouse = one === 10 || (one === 172 && two >= 16 && two < 32) || (one === 192 && two === 168);
-    return one === 0 || one === 127 || isShared || isOfHouse;
+    const isSharedOrLinkLocal = (one === 100 && two >= 64 && two < 128) || (one === 169 && two === 254);
+    const isPrivateNetwork = one === 10 || (one === 172 && two >= 16 && two < 32) || (one === 192 && two === 168);
+    return one === 0 || one === 127 || isSharedOrLinkLocal || isPrivateNetwork;
   }
   return !name.includes(".") || /\.(local|localhost|lan|home|home\.arpa|internal)$/.test(name);
 }

@@ -35,8 +35,8 @@ function watchHouseholdForm(onChange) {
 
 /** The finder's form; null if the page has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
-const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
-const finder = form && place && new Finder(form, place, scene, (found, mostExpensive) => {
+const resultsPlace = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
+const finder = form && resultsPlace && new Finder(form, resultsPlace, scene, (found, mostExpensive) => {
   scene.found = found;
   scene.mostExpensive = mostExpensive;
   drawChart();

@@ -7,7 +7,7 @@ import { DAYS_PX, Drawing, HOURS_PX, middleWithin, roundStep, TINTS } from "./ch
  * Free space at the top of the price axis, as a fraction of the axis without free space. With negative prices, the
  * bottom has as much.
  */
-const MARGIN = 0.05;
+const FREE_SPACE_SHARE = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
 const USUAL_FONT_PX = 16;
@@ -28,7 +28,7 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
  */
 export function priceAxis(least, most) {
   const reach = most - least || 1;
-  const margin = reach * MARGIN;
+  const margin = reach * FREE_SPACE_SHARE;
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 

@@ -16,7 +16,7 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
  * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with an impossible value
  */
 
-const REFUSAL_TEXTS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
+const REFUSAL_TEXT_KEYS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
  * Reads the typed values. If the reader gave the energy, the time is computed from the energy and the power, and
@@ -37,8 +37,8 @@ export function deviceUseOf(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** The value of a choice in the address. If the value is missing, zero or not a finite number, returns `usual`. @param {string} name */
-function numberChoice(name, usual = "") {
+/** The value of a choice in the address. If the value is missing, empty or not a finite number, returns `usual`. @param {string} name */
+function numberChoiceOr(name, usual = "") {
   return Number.isFinite(Number(choiceOr(name) || NaN)) ? choiceOr(name) : usual;
 }
 
@@ -63,17 +63,17 @@ const DEFAULT_DEADLINE = "24h";
  * A choice is `24h` (24 hours from the earliest start, rounded up to a full hour), `morning` (the first 07:00 by which
  * the device can be done), `none` (no deadline), or an instant in unix seconds. In old addresses, a choice may be a
  * date and time by the reader's clock. Any other text means `24h`.
- * @param {string} choice @param {DeadlineLimits} ahead
+ * @param {string} choice @param {DeadlineLimits} limits
  * @returns {number | null}
  */
-export function deadlineOf(choice, ahead) {
-  const { next, ends } = ahead;
-  const wanted = chosenInstant(choice, ahead);
+export function deadlineOf(choice, limits) {
+  const { next, ends } = limits;
+  const wanted = chosenInstant(choice, limits);
   if (wanted === undefined || wanted <= next) return null;
   return Math.min(wanted, ends[ends.length - 1] ?? next);
 }
 
-/** @param {string} choice @param {DeadlineLimits} ahead */
+/** @param {string} choice @param {DeadlineLimits} limits */
 function chosenInstant(choice, { next, duration, ends, wall }) {
   if (choice === "none") return Infinity;
   if (choice === "morning") return nextMorning(next + duration, wall);
@@ -128,13 +128,13 @@ export function endAtOrAfter(day, clock) {
 export function findingElements({ cheapest, atOnce, mostExpensive }, kwh, now, wording) {
   if (!cheapest) return [element("strong", wording.say("notFound")), element("p", wording.say("longer"))];
   const list = element("dl");
-  list.append(group("cheapest", "finder.best", cheapest, ...(atOnce ? [savingText(cheapest.cost, atOnce.cost, wording)] : [])));
-  if (atOnce) list.append(group("at-once", "finder.now", atOnce));
-  if (mostExpensive) list.append(group("dearest", "finder.dearest", mostExpensive));
+  list.append(findingGroup("cheapest", "finder.best", cheapest, ...(atOnce ? [savingText(cheapest.cost, atOnce.cost, wording)] : [])));
+  if (atOnce) list.append(findingGroup("at-once", "finder.now", atOnce));
+  if (mostExpensive) list.append(findingGroup("dearest", "finder.dearest", mostExpensive));
   return [list];
 
   /** @param {string} name @param {string} title @param {Finding} finding @param {...string} more */
-  function group(name, title, finding, ...more) {
+  function findingGroup(name, title, finding, ...more) {
     const lines = [...costTexts(finding.cost, kwh, wording), ...more].map((line) => element("dd", line));
     const made = element("div", element("dt", wording.say(title)), element("dd", timesList(finding, now, wording)), ...lines);
     made.className = name;
@@ -197,13 +197,13 @@ export function element(name, ...content) {
 export class Finder {
   /**
    * @param {HTMLFormElement} form
-   * @param {HTMLElement} place for the results
+   * @param {HTMLElement} resultsPlace
    * @param {import("./periods.js").Scene} scene the page's data
    * @param {(found: import("./periods.js").Span[], mostExpensive: import("./periods.js").Span[]) => void} onFound
    */
-  constructor(form, place, scene, onFound) {
+  constructor(form, resultsPlace, scene, onFound) {
     this.form = form;
-    this.place = place;
+    this.resultsPlace = resultsPlace;
     this.onFound = onFound;
     this.scene = scene;
     this.fields = /** @type {any} */ (form.elements);
@@ -211,7 +211,7 @@ export class Finder {
     /** @type {Day[]} */
     this.days = [];
     /** The typed values. If the reader gave the time, `kwh` is empty. */
-    this.typed = { hours: numberChoice("hours", DEFAULT_HOURS), kw: numberChoice("kw", DEFAULT_KW), kwh: numberChoice("kwh") };
+    this.typed = { hours: numberChoiceOr("hours", DEFAULT_HOURS), kw: numberChoiceOr("kw", DEFAULT_KW), kwh: numberChoiceOr("kwh") };
     this.updateFields();
     this.fields.split.value = choiceOr("split", "0");
     this.fields.predicted.checked = choiceOr("predicted", "1") === "1";
@@ -224,8 +224,8 @@ export class Finder {
     });
     // Screen readers announce results only while the focus is in the form. At other times, results would interrupt
     // other text.
-    form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
-    form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
+    form.addEventListener("focusin", () => resultsPlace.setAttribute("aria-live", "polite"));
+    form.addEventListener("focusout", () => resultsPlace.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
@@ -279,7 +279,7 @@ export class Finder {
     const asked = deviceUseOf(this.typed);
     if ("refused" in asked) {
       this.onFound([], []);
-      this.showResults(element("strong", wording.say(REFUSAL_TEXTS[asked.refused])));
+      this.showResults(element("strong", wording.say(REFUSAL_TEXT_KEYS[asked.refused])));
       return;
     }
     const { hours, kwh } = asked;
@@ -288,10 +288,10 @@ export class Finder {
     const priced = this.pricedQuartersFrom(next);
     const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
     /** @type {DeadlineLimits} */
-    const ahead = { next, duration, ends, wall: (ts) => wording.wall(ts) };
-    const wanted = deadlineOf(this.deadline, ahead);
-    const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, ahead) ?? next;
-    this.offerDeadlines(asked, ahead, deadline);
+    const limits = { next, duration, ends, wall: (ts) => wording.wall(ts) };
+    const wanted = deadlineOf(this.deadline, limits);
+    const deadline = wanted ?? deadlineOf(DEFAULT_DEADLINE, limits) ?? next;
+    this.offerDeadlines(asked, limits, deadline);
     const inTime = priced.filter(({ ts }) => ts + QUARTER_S <= deadline);
     const { cheapest, mostExpensive } = cheapestAndMostExpensive(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
     const [best, worst] = [joinPeriods(cheapest ?? [], QUARTER_S), joinPeriods(mostExpensive ?? [], QUARTER_S)];
@@ -312,7 +312,7 @@ export class Finder {
   /** Shows the results. Unchanged results are not written again, because screen readers would read them again. @param {...HTMLElement} parts */
   showResults(...parts) {
     const said = element("output", ...parts);
-    if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
+    if (said.innerHTML !== this.resultsPlace.innerHTML) this.resultsPlace.replaceChildren(...said.childNodes);
   }
 
   /**
@@ -330,11 +330,11 @@ export class Finder {
     });
   }
 
-  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {DeviceUse} asked @param {DeadlineLimits} ahead @param {number} deadline */
-  offerDeadlines({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
+  /** Offers the possible deadlines, and shows the current one in the fields and on the buttons. @param {DeviceUse} asked @param {DeadlineLimits} limits @param {number} deadline */
+  offerDeadlines({ hours, kw, kwh, isByEnergy }, limits, deadline) {
     const { day, time } = this.fields;
     const { now, step, wording } = this.scene;
-    this.days = endsByDay(ahead.ends, step, wording);
+    this.days = endsByDay(limits.ends, step, wording);
     const shown = this.days.findLast(({ ends }) => ends[0].ts <= deadline) ?? this.days[0];
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
     fillSelect(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.relativeDay(ts, now()) })), shown?.day);
@@ -348,7 +348,7 @@ export class Finder {
       const { by } = /** @type {HTMLElement} */ (button).dataset;
       button.setAttribute("aria-pressed", String(by === this.deadline));
       if (by !== "morning") continue;
-      const morning = nextMorning(ahead.next + ahead.duration, ahead.wall);
+      const morning = nextMorning(limits.next + limits.duration, limits.wall);
       button.textContent = `${wording.relativeDay(morning, now())} ${wording.timeOfDay(morning)}`;
     }
   }

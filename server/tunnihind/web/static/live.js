@@ -1,11 +1,11 @@
-// Replaces parts of the page that the server wrote by those of a fresh page: the same page, requested again. Without a
-// fresh page, shows the present price from the prices already received.
+// Updates the page from a fresh page, which is the same page requested again. Without a fresh page, shows the present
+// price from the prices already received.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over the changed parts of a fresh page. If the focused element has an id, it keeps the focus. Open `details`
- * with an id stay open. A part in which the reader is typing isn't changed.
+ * Takes over the changed parts of a fresh page. If the focused element has an id, it keeps the focus. Each `details`
+ * with an id stays as it is, open or closed. A part in which the reader is typing isn't changed.
  * @param {Document} fresh
  */
 export function replaceChangedParts(fresh) {
@@ -50,7 +50,7 @@ export function showPeriod(ts, scene) {
   const level = levelsOf(scene).get(ts);
   const period = periods.get(ts);
   const price = priceOf(period);
-  card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
+  card.className = `card now ${price === null ? "" : wording.tintClass(price)}`.trim();
   const forecast = period?.settled === null ? period.forecast : null;
   writeText(card, "[data-now-span]", wording.timesText({ from: ts, to: ts + step }));
   writeText(card, "[data-now-about]", forecast ? wording.say("about", { price: "" }).trim() : "");

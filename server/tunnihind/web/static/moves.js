@@ -4,11 +4,11 @@ import { choiceOr, setChoices } from "./address.js";
 import { Chart, DAY_S, HOUR_S, periodAt, tintOf, ZOOM } from "./chart.js";
 import { PageDrawing } from "./drawing.js";
 import { nightsOf } from "./periods.js";
+import { MOST_PAST_DAYS } from "./poller.js";
 
-const MARGIN_S = 2 * HOUR_S;
-const PAST_DAYS = 14;
+const TIME_AFTER_LAST_PERIOD_S = 2 * HOUR_S;
 /** The address is written after a pause of this many ms, because browsers refuse a change at each pixel of a drag. */
-const REST_MS = 250;
+const ADDRESS_PAUSE_MS = 250;
 const SPAN_NAMES = ["near", "ahead", "week", "all"];
 
 /** @typedef {import("./chart.js").Span} Span */
@@ -18,8 +18,8 @@ const SPAN_NAMES = ["near", "ahead", "week", "all"];
  * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
 export function namedView(name, { from, to }, now, clock) {
-  // If today has no prices, the latest day with prices counts as today.
-  const latest = Math.min(now, to - MARGIN_S - 1);
+  // If the last period is before today, its day counts as today.
+  const latest = Math.min(now, to - TIME_AFTER_LAST_PERIOD_S - 1);
   // "all" begins before the loaded periods, so that the chart requests earlier periods.
   const start = name === "all" ? from - 1 : clock.midnight(latest, name === "week" ? -7 : 0);
   return { from: start, to: name === "near" ? Math.min(clock.midnight(latest, 2), to) : to };
@@ -48,16 +48,16 @@ export class PageChart extends Chart {
   /**
    * @param {HTMLElement} place @param {HTMLElement} card the section with the chart's buttons
    * @param {import("./periods.js").Scene} data the page's data
-   * @param {() => boolean} awaitsPast requests the prices of the last 14 days, and returns whether they may still come
+   * @param {() => boolean} requestPastPrices requests the prices of the last 14 days, and returns whether they may still come
    * @param {() => void} listener called when the data, the view, the size or the period pointed at changes, and when the pointer moves
    */
-  constructor(place, card, data, awaitsPast, listener) {
+  constructor(place, card, data, requestPastPrices, listener) {
     const over = document.createElement("div");
     over.className = "over";
     super(place, new PageDrawing(place, over), data.now, listener);
     this.card = card;
     this.data = data;
-    this.awaitsPast = awaitsPast;
+    this.requestPastPrices = requestPastPrices;
     this.showsPast = false;
     /** @type {{y: number, isFinger: boolean} | null} the pointer's distance `y` from the plot's top; null without a pointer */
     this.pointer = null;
@@ -88,7 +88,7 @@ export class PageChart extends Chart {
   /** The time from the first period to two hours after the last period. @returns {Span} */
   get knownSpan() {
     const all = [...this.data.periods.keys()];
-    return { from: all[0], to: all[all.length - 1] + this.data.step + MARGIN_S };
+    return { from: all[0], to: all[all.length - 1] + this.data.step + TIME_AFTER_LAST_PERIOD_S };
   }
 
   /** The start of the period pointed at; null if there is none. */
@@ -103,7 +103,7 @@ export class PageChart extends Chart {
     const { from, to } = this.knownSpan;
     const days = wording.daysOf(wording.midnight(Math.min(from, this.earliest)), to);
     const nights = nightsOf(days, wording)
-      .map((night) => ({ from: Math.max(night.from, from), to: Math.min(night.to, to - MARGIN_S) }))
+      .map((night) => ({ from: Math.max(night.from, from), to: Math.min(night.to, to - TIME_AFTER_LAST_PERIOD_S) }))
       .filter((night) => night.from < night.to);
     const pointed = periodAt(drawn.periods, this.pointed ?? 0)?.start ?? null;
     this.scene = { ...drawn, days, nights, found, mostExpensive, wording, pointed, now: this.clock(), view: this.view };
@@ -112,7 +112,7 @@ export class PageChart extends Chart {
 
   /** The earliest instant for which the page requests prices. */
   get earliest() {
-    return this.clock() - PAST_DAYS * DAY_S;
+    return this.clock() - MOST_PAST_DAYS * DAY_S;
   }
 
   /** Shows the reader's own view, or else the named span. */
@@ -123,7 +123,7 @@ export class PageChart extends Chart {
   /** Shows a view. The view may begin before the first period only while earlier periods may still come. @override @param {Span} view */
   setView(view) {
     const { from, to } = this.knownSpan;
-    this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
+    this.bounds = { from: view.from < from && this.requestPastPrices() ? Math.min(from, this.earliest) : from, to };
     super.setView(view);
     if (this.ownView) this.ownView = this.view;
     for (const button of this.card.querySelectorAll("[data-span]")) {
@@ -158,7 +158,7 @@ export class PageChart extends Chart {
 
   /** @override */
   onStepBeforeStart() {
-    this.awaitsPast();
+    this.requestPastPrices();
   }
 
   /** @override @param {number | null} ts @param {PointerEvent} [event] */
@@ -173,7 +173,7 @@ export class PageChart extends Chart {
   /** When the focus leaves the chart, keeps the period pointed at, because the zoom buttons zoom around this period. @override */
   onFocusOut() {}
 
-  /** Writes the view into the address after `REST_MS` without another change of the view. */
+  /** Writes the view into the address after `ADDRESS_PAUSE_MS` without another change of the view. */
   saveView() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -183,7 +183,7 @@ export class PageChart extends Chart {
         from: ownView && String(Math.round(ownView.from)),
         to: ownView && String(Math.round(ownView.to)),
       });
-    }, REST_MS);
+    }, ADDRESS_PAUSE_MS);
   }
 
   /** @param {DOMStringMap} button */

@@ -26,14 +26,14 @@ export const QUARTER_S = 900;
 /**
  * Maps the start of each period to the period, from the first to the last with data. Some periods may have no data.
  * @param {Prices} prices
- * @param {(eurMwh: number, ts: number) => number} amount adds fees and VAT, and converts the sum to the reader's unit
+ * @param {(eurMwh: number, ts: number) => number} toShownPrice adds fees and VAT, and converts the sum to the reader's unit
  * @returns {Map<number, Period>}
  */
-export function periodsOf({ settled, forecast, step }, amount) {
-  const prices = new Map(settled.map(({ ts, eurMwh }) => [ts, amount(eurMwh, ts)]));
+export function periodsOf({ settled, forecast, step }, toShownPrice) {
+  const prices = new Map(settled.map(({ ts, eurMwh }) => [ts, toShownPrice(eurMwh, ts)]));
   /** @type {Map<number, [number, number, number]>} */
   const percentiles = new Map(
-    forecast.map(({ ts, p10, p50, p90 }) => [ts, [amount(p10, ts), amount(p50, ts), amount(p90, ts)]]),
+    forecast.map(({ ts, p10, p50, p90 }) => [ts, [toShownPrice(p10, ts), toShownPrice(p50, ts), toShownPrice(p90, ts)]]),
   );
   const known = [...prices.keys(), ...percentiles.keys()];
   /** @type {Map<number, Period>} */

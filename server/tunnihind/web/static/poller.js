@@ -10,20 +10,20 @@ const TIMEOUT_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of past days to request until the chart needs earlier prices. For hours, the API gives at
- * least 2 days. In the last 45 minutes of a day with 25 hours, one past day doesn't reach today's first quarter, so the
- * chart then needs earlier prices.
+ * `leastPastDays` is the number of past days to request until the chart needs earlier prices. For hours, the API gives
+ * at least 2 days. In the last 45 minutes of a day with 25 hours, one past day doesn't reach today's first quarter, so
+ * the chart then needs earlier prices.
  */
-const HOUR_REQUEST = { url: "api/series", step: HOUR_S, recent: 2 };
-const QUARTER_REQUEST = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
-const ALL_DAYS = 14;
+const HOUR_REQUEST = { url: "api/series", step: HOUR_S, leastPastDays: 2 };
+const QUARTER_REQUEST = { url: "api/v1/quarters", step: HOUR_S / 4, leastPastDays: 1 };
+export const MOST_PAST_DAYS = 14;
 
 /**
  * @typedef {{
  *   onPrices: (prices: import("./periods.js").Prices) => void,
  *   onPage: (page: Document) => void,
  *   onReachable: (since: number | null) => void,
- *   onPeriod: () => void,
+ *   onPollEnd: () => void,
  * }} Listener  `onReachable` gets null if the server answers, or else the time of its last answer (ms, device's clock)
  */
 
@@ -50,7 +50,7 @@ export class Poller {
   }
 
   /** From the first call on, requests the prices of the last 14 days. Returns true while they may still come. */
-  awaitsPast() {
+  requestPastPrices() {
     if (!this.wantsPast) {
       this.wantsPast = true;
       this.poll();
@@ -64,13 +64,13 @@ export class Poller {
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(steadyClockOffset() - this.steadyOffsetMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set, so the measured difference to the server's clock is no longer valid.
+      // The device has slept, or its clock was set, so `serverAheadMs` may be wrong.
       this.steadyOffsetMs = steadyClockOffset();
       this.tags.prices = "";
     }
-    const { url, step, recent } = choiceOr("period") === "quarter" ? QUARTER_REQUEST : HOUR_REQUEST;
+    const { url, step, leastPastDays } = choiceOr("period") === "quarter" ? QUARTER_REQUEST : HOUR_REQUEST;
     // While no tag is known, the answer has to come from the server, because a cached answer may have an old `now`.
-    const prices = await this.request("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.parsePrices(JSON.parse(text), step));
+    const prices = await this.request("prices", `${url}?days=${wantsPast ? MOST_PAST_DAYS : leastPastDays}`, this.tags.prices ? "no-cache" : "reload", (text) => this.parsePrices(JSON.parse(text), step));
     // If `poll` was called again meanwhile, as after a change of an option, only the last call shows its answers.
     if (turn !== this.turn) return;
     this.isAnswered = prices !== null;
@@ -83,12 +83,12 @@ export class Poller {
     this.tags.page = page?.tag ?? this.tags.page;
     if (page) this.lastAnswerMs = Date.now();
     this.listener.onReachable(page ? null : this.lastAnswerMs);
-    this.listener.onPeriod();
+    this.listener.onPollEnd();
     const toThePeriod = step - (this.now() % step) + AFTER_THE_PERIOD_S;
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Reads the prices in an answer, and updates the difference between the server's clock and this device's clock. Throws TypeError if `now` or a list of prices is missing. @param {any} answer an answer with hours or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads the prices in an answer, and updates the difference between the server's clock and this device's clock. Throws TypeError if `now`, the prices or the forecast is missing. @param {any} answer an answer with hours or quarters @param {number} step @returns {import("./periods.js").Prices} */
   parsePrices({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.

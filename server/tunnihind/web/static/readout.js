@@ -4,7 +4,7 @@ import { isPublished, periodsInView } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
-/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the x coordinates `from` and `to` of the sides of a period's column, and the pointer's distance `y` from the plot's top */
+/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} TipTarget  the x coordinates `from` and `to` of the sides of a period's column, and the pointer's distance `y` from the plot's top */
 
 /** The tip's distance from the column or the pointer, for a mouse and for a finger, which hides more. */
 const [GAP_PX, FINGER_PX] = [12, 36];
@@ -12,7 +12,7 @@ const [GAP_PX, FINGER_PX] = [12, 36];
 /**
  * Returns the place of a tip beside the column. If neither side has room, returns a place above or below the pointer.
  * If the pointer is on the plot, a tip that is smaller than the plot stays inside the plot.
- * @param {Size} tip @param {Size} plot @param {Spot} spot
+ * @param {Size} tip @param {Size} plot @param {TipTarget} target
  */
 export function tipPlace(tip, plot, { from, to, y, isFinger }) {
   const gap = isFinger ? FINGER_PX : GAP_PX;
@@ -69,7 +69,7 @@ export class Readout {
       { name: "when", text: when },
       { name: "amount", text: price },
       ...what.map((text) => ({ name: "what", text })),
-      { name: `level ${wording.tint(period?.settled ?? 0)}`, text: level ? wording.say("ofDay", { level: wording.say(`level.${level}`) }) : "" },
+      { name: `level ${wording.tintClass(period?.settled ?? 0)}`, text: level ? wording.say("ofDay", { level: wording.say(`level.${level}`) }) : "" },
       { name: "night", text: known && wording.isNightRate(ts) ? wording.say("night") : "" },
     ];
     return lines.filter(({ text }) => text);
@@ -77,7 +77,7 @@ export class Readout {
 
   /** Places the floating tip at the visible part of the period pointed at. If no part is visible, hides the tip. */
   placeTip() {
-    const { data, drawing, pointed, pointer: spot, view } = this.chart;
+    const { data, drawing, pointed, pointer, view } = this.chart;
     if (!this.hasFloatingTip || pointed === null) return;
     const end = pointed + data.step;
     this.tip.hidden = pointed >= view.to || end <= view.from;
@@ -85,7 +85,7 @@ export class Readout {
     const x = (/** @type {number} */ ts) => Math.min(Math.max(((ts - view.from) / (view.to - view.from)) * width, 0), width);
     const size = { width: this.tip.offsetWidth, height: this.tip.offsetHeight };
     const column = { from: x(pointed), to: x(end) };
-    const { left, top } = tipPlace(size, { width, height }, { ...column, y: 0, isFinger: false, ...spot });
+    const { left, top } = tipPlace(size, { width, height }, { ...column, y: 0, isFinger: false, ...pointer });
     this.tip.style.left = `${left}px`;
     this.tip.style.top = `${top}px`;
   }
@@ -121,7 +121,7 @@ export function showLegend(card, { periods, forecasts, view, nights, found, most
 }
 
 /** @type {Record<string, string>} */
-const HOUR_TEXTS = { wind: "windOfHour", sun: "sunOfHour" };
+const HOUR_TEXT_KEYS = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
  * Returns the SVG `viewBox` that shows a span of the weather. One unit of x is an hour. Each band is 100 units high,
@@ -157,6 +157,6 @@ export function writeWeather(ts, wording) {
     const { said = "", scale = "" } = /** @type {HTMLElement} */ (place).dataset;
     const values = found.svg.dataset[said]?.split(",") ?? [];
     const value = ts === null ? "" : values[(floorTo(ts, HOUR_S) - found.start) / HOUR_S];
-    place.textContent = value ? wording.say(HOUR_TEXTS[said], { value }) : scale;
+    place.textContent = value ? wording.say(HOUR_TEXT_KEYS[said], { value }) : scale;
   }
 }

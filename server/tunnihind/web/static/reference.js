@@ -3,7 +3,7 @@
 import { enableCopyButtons, pageData, showServerAddress } from "./address.js";
 
 /** @param {Document} page */
-function unfoldEntries(page) {
+function enableUnfolding(page) {
   const folded = () => /** @type {HTMLDetailsElement[]} */ ([...page.querySelectorAll("details.entry")]);
   const showLinked = () => {
     const linked = page.getElementById(location.hash.slice(1));
@@ -39,7 +39,7 @@ const SHOWN_CHARACTERS = 20_000;
 
 const data = pageData(document);
 
-/** Requests a resource, and shows at most `SHOWN_CHARACTERS` of the answer. If there is no usable answer, shows the reason. @param {HTMLElement} box */
+/** Requests a resource, and shows the answer, cut after `SHOWN_CHARACTERS` characters. If there is no usable answer, shows the reason. @param {HTMLElement} box */
 async function showAnswer(box) {
   const live = /** @type {HTMLElement} */ (box.querySelector(".live"));
   const status = /** @type {HTMLElement} */ (live.querySelector("[data-status]"));
@@ -47,7 +47,7 @@ async function showAnswer(box) {
   live.hidden = false;
   status.textContent = data.texts.sent;
   try {
-    const answer = await fetch(requestAddress(box), { cache: "no-cache" });
+    const answer = await fetch(addressToRequest(box), { cache: "no-cache" });
     const text = await answer.text();
     const fields = ["content-type", "etag", "cache-control"].map((name) => `${name}: ${answer.headers.get(name)}`);
     status.textContent = `${answer.status} ${answer.statusText} · ${fields.join(" · ")}`;
@@ -61,7 +61,7 @@ async function showAnswer(box) {
 }
 
 /** @param {HTMLElement} box */
-function requestAddress(box) {
+function addressToRequest(box) {
   const query = new URLSearchParams();
   const fields = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (box.querySelectorAll("input, select"));
   for (const field of fields) if (field.value) query.set(field.name, field.value);
@@ -74,6 +74,6 @@ for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelector
   button.hidden = false;
   button.addEventListener("click", () => showAnswer(box));
 }
-unfoldEntries(document);
+enableUnfolding(document);
 showServerAddress(document, data.address);
 enableCopyButtons(data.texts);

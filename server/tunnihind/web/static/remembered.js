@@ -5,12 +5,12 @@
   const query = new URLSearchParams(location.search);
   const told = query.toString();
   // Fees in the address may be those of another household. This reader's fees must not be mixed with them.
-  const isShared = ["package", "network", "night", "other", "margin"].some((name) => query.has(name));
+  const hasFees = ["package", "network", "night", "other", "margin"].some((name) => query.has(name));
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(prefix))) {
       // The key of a choice about fees contains the zone.
       const [name, zone] = key.slice(prefix.length).split(".").reverse();
-      if (zone && (zone !== document.documentElement.dataset.zone || isShared)) continue;
+      if (zone && (zone !== document.documentElement.dataset.zone || hasFees)) continue;
       const value = localStorage[key];
       // A longer value is none of the page's choices, and servers refuse long addresses.
       if (value.length <= 40 && !query.has(name)) query.set(name, value);

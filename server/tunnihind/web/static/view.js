@@ -19,14 +19,14 @@ export const scene = {
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
 /** @type {import("./periods.js").Forecast[]} the page's forecast for hours after the public window; may be empty */
-let beyond = data.beyond;
+let forecastBeyondWindow = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
 
 /** The section of the chart; null if the page has no prices. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
-/** @type {() => void} the function that `startView` got as `onPrices` */
-let afterUpdate = () => {};
+/** @type {() => void} the function that `startView` got */
+let onUpdate = () => {};
 
 export const poller = new Poller({
   onPrices: (fresh) => {
@@ -45,7 +45,7 @@ export const poller = new Poller({
     if (card && !chart) elementAt("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     const freshData = pageData(fresh);
     scene.wording = new Wording(freshData);
-    beyond = freshData.beyond;
+    forecastBeyondWindow = freshData.beyond;
     showPrices();
   },
   onReachable: (since) => {
@@ -60,19 +60,19 @@ export const poller = new Poller({
       if (place.textContent !== said) place.textContent = said;
     }
   },
-  onPeriod: () => {
+  onPollEnd: () => {
     // Without prices, keep the text that the server wrote.
     if (!prices) return;
     showPeriod(floorTo(poller.now(), scene.step), scene);
     countDown(scene);
     chart?.redraw();
-    afterUpdate();
+    onUpdate();
   },
 });
 
-/** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called after each request for data, if prices are known */
-export function startView(onPrices) {
-  if (onPrices) afterUpdate = onPrices;
+/** Shows the price and the chart, and keeps them up to date. @param {() => void} [listener] called after each request for data, if prices are known */
+export function startView(listener) {
+  if (listener) onUpdate = listener;
   // Paper has another width than the screen, and only this event reports the change.
   matchMedia("print").addEventListener("change", () => chart?.fit());
   showServerAddress(document, data.address);
@@ -85,17 +85,17 @@ export function drawChart() {
 
 function showPrices() {
   if (!prices) return;
-  const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
+  const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...forecastBeyondWindow] }, scene.wording.amount);
   if (!periods.size) {
     // If no new prices have come for days, only a request for the last 14 days finds any.
-    poller.awaitsPast();
+    poller.requestPastPrices();
     return;
   }
   scene.periods = periods;
   scene.step = prices.step;
   if (card && !chart) startChart(card);
   drawChart();
-  afterUpdate();
+  onUpdate();
 }
 
 /** @param {HTMLElement} card */
@@ -103,7 +103,7 @@ function startChart(card) {
   const place = elementAt("[data-chart]");
   /** @type {Readout} */
   let readout;
-  const own = (chart = new PageChart(place, card, scene, () => poller.awaitsPast(), () => {
+  const own = (chart = new PageChart(place, card, scene, () => poller.requestPastPrices(), () => {
     readout.update();
     writeWeather(own.pointed, scene.wording);
     if (!own.scene) return;

@@ -94,29 +94,29 @@ export function slicesOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of the forecast errors of two periods is a sum of terms that fall exponentially with the time between
- * the periods. Each term has a factor and a decay time in seconds. The Home Assistant integration uses the same
+ * The assumed correlation of the forecast errors of two periods is a sum of terms that fall exponentially with the time
+ * between the periods. Each term has a factor and a decay time in seconds. The Home Assistant integration uses the same
  * numbers. Its `plans/saving.py` describes how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * Returns the mean price of the slices, and the cost of an energy that is used evenly in them. The likely range of the
- * mean price takes into account that the errors of several forecasts partly cancel out.
+ * Returns the mean price of the slices, and the cost of `kwh` kilowatt-hours that are used evenly in them. The likely
+ * range of the mean price takes into account that the errors of several forecasts partly cancel out.
  * @param {Slice[]} slices in the order of time
  * @param {number} kwh
  * @param {number} eurosPerKwh a price of 1 in the reader's unit, in euros per kWh
  * @returns {Cost}
  */
 export function costOf(slices, kwh, eurosPerKwh) {
-  const all = slices.reduce((sum, { seconds }) => sum + seconds, 0);
-  const mean = slices.reduce((sum, { period, seconds }) => sum + (priceOf(period) ?? NaN) * seconds, 0) / all;
+  const totalSeconds = slices.reduce((sum, { seconds }) => sum + seconds, 0);
+  const mean = slices.reduce((sum, { period, seconds }) => sum + (priceOf(period) ?? NaN) * seconds, 0) / totalSeconds;
   const ahead = slices.filter(({ period }) => period.settled === null);
-  const away = (/** @type {0 | 2} */ bound) =>
-    jointDistance(ahead.map(({ period: { ts, forecast }, seconds }) => [ts, forecast ? (Math.abs(forecast[bound] - forecast[1]) * seconds) / all : NaN]));
+  const distance = (/** @type {0 | 2} */ bound) =>
+    jointDistance(ahead.map(({ period: { ts, forecast }, seconds }) => [ts, forecast ? (Math.abs(forecast[bound] - forecast[1]) * seconds) / totalSeconds : NaN]));
   return {
     mean,
-    range: ahead.length ? [mean - away(0), mean + away(2)] : null,
+    range: ahead.length ? [mean - distance(0), mean + distance(2)] : null,
     isAllForecast: ahead.length === slices.length,
     euros: Math.round(mean * eurosPerKwh * kwh * 100) / 100,
   };
@@ -124,10 +124,10 @@ export function costOf(slices, kwh, eurosPerKwh) {
 
 /**
  * Returns the distance from the median of a sum of prices to the sum's p10 or p90. Each part of the sum has
- * `away`, the distance from the part's own median to its p10 or p90, and `ts`, the start of its period.
- * @param {[ts: number, away: number][]} parts
+ * `distance`, the distance from the part's own median to its p10 or p90, and `ts`, the start of its period.
+ * @param {[ts: number, distance: number][]} parts
  */
 function jointDistance(parts) {
   const correlation = (/** @type {number} */ gap) => CORRELATION.reduce((sum, [share, reach]) => sum + share * Math.exp(-Math.abs(gap) / reach), 0);
-  return Math.sqrt(parts.reduce((sum, [ts, away]) => sum + parts.reduce((row, [other, too]) => row + away * too * correlation(ts - other), 0), 0));
+  return Math.sqrt(parts.reduce((sum, [ts, distance]) => sum + parts.reduce((row, [other, too]) => row + distance * too * correlation(ts - other), 0), 0));
 }

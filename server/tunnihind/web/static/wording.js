@@ -3,10 +3,10 @@
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  the sum of a household's fees in EUR/MWh without VAT, from each instant at which the sum changes, and whether the sum contains the network's night rate; the first sum also applies before its instant */
+/** @typedef {[since: number, eurMwh: number, isNightRate: boolean][]} Surcharge  from each instant `since` on, the sum of a household's fees in EUR/MWh without VAT, and whether the sum contains the network's night rate; the first sum also applies before its `since` */
 
-/** Returns the step of a surcharge that applies at an instant. @param {Surcharge} surcharge @param {number} ts */
-const surchargeStep = (surcharge, ts) => surcharge.findLast(([since]) => since <= ts) ?? surcharge[0];
+/** Returns the entry of a surcharge for an instant, or undefined if the surcharge is empty. @param {Surcharge} surcharge @param {number} ts */
+const surchargeStepAt = (surcharge, ts) => surcharge.findLast(([since]) => since <= ts) ?? surcharge[0];
 
 /**
  * Returns a function that adds an instant's fees and VAT to a market price, and converts the sum to the reader's unit.
@@ -14,18 +14,18 @@ const surchargeStep = (surcharge, ts) => surcharge.findLast(([since]) => since <
  * @returns {(eurMwh: number, ts: number) => number}
  */
 export function amountConverter(unit, rates, surcharge = []) {
-  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surchargeStep(surcharge, ts)?.[1] ?? 0);
+  const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surchargeStepAt(surcharge, ts)?.[1] ?? 0);
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
-  if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
+  if (unit === "mwh") return (eurMwh, ts) => roundedHalfEven(whole(eurMwh, ts) * factor(ts), 2);
   // As in the API, euros have 4 decimals. The outer rounding removes the errors of binary fractions from the cents.
-  return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
+  return (eurMwh, ts) => Math.round(roundedHalfEven((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
 /** A price of 1 in each unit, in euros per kWh. */
 const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
 
 /** Rounds to a number of decimals. As in Python, an exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
-function rounded(value, decimals) {
+function roundedHalfEven(value, decimals) {
   const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
   const scale = 10 ** decimals;
   return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
@@ -76,8 +76,8 @@ export class Wording extends Clock {
     return isForecast ? this.say("about", { price: this.priceText(value) }) : this.priceText(value);
   }
 
-  /** The class of a price's colour, by comparison with the prices of the last 30 days. Prices below zero have their own colour. @param {number} value */
-  tint(value) {
+  /** The CSS class of a price's colour on the page's colour scale. Prices below zero have their own colour. @param {number} value */
+  tintClass(value) {
     return TINTS[tintOf(value, this.scale)];
   }
 
@@ -142,7 +142,7 @@ export class Wording extends Clock {
 
   /** Returns whether the shown price at an instant contains the network's night rate. @param {number} ts */
   isNightRate(ts) {
-    return surchargeStep(this.surcharge, ts)?.[2] ?? false;
+    return surchargeStepAt(this.surcharge, ts)?.[2] ?? false;
   }
 
   /**

@@ -1,4 +1,4 @@
-"""The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.work <niceness>`.
+"""The process in which a `Worker` calls functions: `python -m tunnihind.pipeline.worker_process <niceness>`.
 
 The first message on stdin contains the server's environment variables, except the server's settings. Each later message
 contains a function that this process calls. The results and log records are written to stdout. A message consists of a
@@ -30,14 +30,14 @@ type Outcome = tuple[Any, Exception | None]
 """(result, None), or (None, error)."""
 
 
-def send(stream: BinaryIO, message: object) -> None:
+def send_message(stream: BinaryIO, message: object) -> None:
     """Write a message to the other process. Raises OSError if the other process has ended."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> bytes:
+def receive_message(stream: BinaryIO) -> bytes:
     """Read the next message, and return the pickle that it contains. Raises EOFError at the end of the stream."""
     length = int.from_bytes(_read_exactly(stream, _LENGTH_BYTES))
     return _read_exactly(stream, length)
@@ -63,7 +63,7 @@ class _ServerLogHandler(logging.Handler):
         # Text replaces the record's arguments and traceback before sending, because they may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
-            send(self._server, record)
+            send_message(self._server, record)
 
 
 def main() -> None:
@@ -73,11 +73,11 @@ def main() -> None:
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
-        os.environ.update(pickle.loads(receive(sys.stdin.buffer)))  # noqa: S301  from the server that has started this
+        os.environ.update(pickle.loads(receive_message(sys.stdin.buffer)))  # noqa: S301  from the server
     work: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:
-        send(server, _outcome_of(work.get()))
+        send_message(server, _outcome_of(work.get()))
         _release_memory()
 
 
@@ -85,7 +85,7 @@ def _listen(work: queue.SimpleQueue[bytes]) -> None:
     """Put the server's messages into a queue. When the server ends, end this process, even during a call."""
     with suppress(EOFError, OSError):
         while True:
-            work.put(receive(sys.stdin.buffer))
+            work.put(receive_message(sys.stdin.buffer))
     os._exit(0)
 
 
