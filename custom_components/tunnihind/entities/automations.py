@@ -255,7 +255,7 @@ def _check_target(hass: HomeAssistant, target: Mapping[str, Any], translation_ke
         ours = {one for one in entity_ids if (entry := registry.async_get(one)) and entry.platform == DOMAIN}
         if ours and not any(entities_with_translation_key(hass, ours, key) for key in translation_keys):
             wanted = "a plan" if WINDOW in translation_keys else "the server"
-            raise vol.Invalid(f"“{name}” never counts here. Choose the device of {wanted}, or its entity")
+            raise vol.Invalid(f"“{name}” has no effect here. Choose the device of {wanted} instead")
 
 
 def _clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:

@@ -135,4 +135,4 @@ class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
         except TunnihindError as error:
             # The sensor keeps its last score, because scores change only once a day. A warning isn't needed, because
             # the coordinator reports an unreachable server.
-            LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)
+            LOGGER.debug("can't get the scores from /api/v1/accuracy: %s", error)

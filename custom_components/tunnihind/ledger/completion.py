@@ -195,7 +195,7 @@ class LedgerCompleter:
         try:
             prices, _ = split_left_out(await self._paid_price_calculator().prices_of(hours))
         except TunnihindError as error:
-            LOGGER.debug("the server did not send prices of past windows: %s", error)
+            LOGGER.debug("can't get the prices of past windows: %s", error)
             return False
         ledger.add_prices({hour: price.quarters for hour, price in prices.items()})
         return bool(prices)

@@ -108,7 +108,7 @@ class PastPricesFetcher:
             try:
                 settled = await self._client.settled_prices_of_last_days(_REQUESTED_DAYS, known.step_s)
             except TunnihindError as error:
-                LOGGER.debug("the server did not send the prices of past hours: %s", error)
+                LOGGER.debug("can't get the prices of past hours: %s", error)
             else:
                 known = with_settled_prices(known, settled, now)
         if not known.settled or _has_settled_prices(known, yesterday.start, past):

@@ -177,7 +177,7 @@ class ServerPoller:
         try:
             return {**await self._client.settled_prices_of_last_days(days, known.step_s), **known.settled}
         except TunnihindError as error:
-            LOGGER.debug("the server did not send the prices of past days: %s", error)
+            LOGGER.debug("can't get the prices of past days: %s", error)
             return known.settled
 
     def note_failure(self, error: TunnihindError) -> float:
@@ -242,7 +242,7 @@ class ServerPoller:
         except CannotConnect as error:
             if at_once and (self.about is not None or self._has_stored_id()):
                 raise
-            LOGGER.debug("the server did not answer /api/about: %s", error)
+            LOGGER.debug("can't get the server's description from /api/about: %s", error)
         else:
             if self.about and self.about != about:
                 self._newest_prices_fetcher.forget_refusal()

@@ -55,7 +55,9 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: FeedReques
     """
     periods = [*feed_prices(data, now, settings, feed)]
     if not periods:
-        raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
+        raise NoPriceAhead(
+            "No current or future price is known: the newest known prices are past, or no price is known yet"
+        )
     vat = _vat_header_value(_vat_rates(data.market, settings, feed), periods[0].start, periods[-1].end)
     return FeedAnswer(_feed_body(periods, feed.format), {VAT_RATE_FIELD: vat})
 

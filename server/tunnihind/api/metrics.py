@@ -32,7 +32,9 @@ class ServedDataCollector(Collector):
         zones_data = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
         yield from _age_metrics(zones_data, now)
         troubles = len([*self._snapshots[0].troubles])
-        yield GaugeMetricFamily("tunnihind_troubles", "Reasons other than age for which /readyz fails.", troubles)
+        yield GaugeMetricFamily(
+            "tunnihind_troubles", "Number of reasons, other than missing or old data, why /readyz fails.", troubles
+        )
         yield from _version_and_lateness_metrics(zones_data, now)
         meaning = "Answers on prices and forecasts: `made` anew, or reused from `memory` within the same second."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))

@@ -41,7 +41,7 @@ _DECISION_LEGEND: Final = (
     "plans may be split, the earliest of equal hours come first, prices were unpublished at issue;\n"
     "ideal: with perfect foresight; savings are against the day's mean price;\n"
     f"last week, 7-day mean: {WEEK_PLAN_HOURS} h by these prices; week: {WEEK_PLAN_HOURS} h in the coming seven days;\n"
-    f"boiler: EUR a year without VAT that {BOILER_KW} kW save in {BOILER_HOURS} h a day"
+    f"boiler: EUR a year without VAT that a boiler of {BOILER_KW} kW saves in {BOILER_HOURS} h a day"
 )
 
 

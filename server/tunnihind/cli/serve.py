@@ -46,7 +46,8 @@ def ingest(settings: Settings) -> None:
     with progress_display() as progress:
         if not _run_coroutine(ingest_once(settings, progress)):
             raise click.ClickException(
-                f"not everything could be fetched, or no forecast could be made: see above, and `{COMMAND} status`"
+                "not everything could be fetched, or no forecast could be made: see the log above, and "
+                f"`{COMMAND} status`"
             )
 
 

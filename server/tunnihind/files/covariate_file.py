@@ -61,7 +61,9 @@ def _covariate_names(table: CsvTable) -> list[str]:
     for name in names:
         if not _NAME_PATTERN.fullmatch(name):
             raise table.header_error(
-                name, "not a covariate's name, like ee_wind_mw, lv_load_da_mw or wind_speed_100m@ee_west"
+                name,
+                "not a covariate's name; valid names are ee_wind_mw, lv_load_da_mw and wind_speed_100m@ee_west, for "
+                "example",
             )
     return names
 

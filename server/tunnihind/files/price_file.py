@@ -92,7 +92,7 @@ def read_prices(path: Path, limits: PriceLimits = HARMONISED_LIMITS) -> PriceFil
         earlier, later = line[twice[0]], line[twice[0] + 1]
         raise ImportFileError(path.name, int(later), _TS, f"{ts[twice[0]]} is already in line {earlier}")
     if (off := np.flatnonzero(ts % step_s)).size:
-        problem = f"{ts[off[0]]} is not on the hour, but its neighbours are hours"
+        problem = f"{ts[off[0]]} is not on the hour, but the prices of this day are hourly"
         raise ImportFileError(path.name, int(line[off[0]]), _TS, problem)
     return PriceFile(zones, ts, step_s, np.frombuffer(cells, np.float64).reshape(-1, len(zones))[order])
 

@@ -116,8 +116,8 @@ async def _check_forecast(source: CovariateSource, now: int, market: Market) -> 
         by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
         return reach, (
             *faults,
-            *([f"there is nothing for {', '.join(missing)}"] if missing else []),
-            *([] if by_name else ["no run is available by its name; the forecast API is used instead"]),
+            *([f"there are no values of {', '.join(missing)}"] if missing else []),
+            *([] if by_name else ["the Single Runs API gave no run; the forecast API is used instead"]),
         )
 
     return await _check_answer(f"{source.name} (forecast)", partial(source.newest_forecasts, now), examine)

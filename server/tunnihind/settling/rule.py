@@ -176,7 +176,7 @@ def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], set
         if looks and repeated_for_s < _ACCEPT_SUSPECT_AFTER_S:
             how = (
                 f"two sources say {_difference_in_words(best.prices, settled.prices, 'settled')}; "
-                "the new prices are accepted after six hours"
+                "the new prices are accepted if both sources still give them after six hours"
             )
             held = {one.source: HeldReason(ReasonCode.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **held})

@@ -130,7 +130,8 @@ def _readable_rows(raw: Raw) -> ZoneQuotes:
     If an unreadable row has no readable time, read no further rows, because its fault affects all days.
     """
     if memoryview(raw).nbytes > _MAX_ROWS_BYTES:
-        return ZoneQuotes([], [PriceFault(None, f"its rows can't be read, and have more than {_MAX_ROWS_BYTES} bytes")])
+        problem = f"its rows can't be read, and more than {_MAX_ROWS_BYTES} bytes of rows are not read one by one"
+        return ZoneQuotes([], [PriceFault(None, problem)])
     try:
         rows = _RAW_ROWS_DECODER.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

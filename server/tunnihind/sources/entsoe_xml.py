@@ -186,7 +186,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
     for point in _elements_at(element, "Point"):
         position, value = _position(_text(point, "position")), _value(point)
         if not 1 <= position <= count:
-            raise BadAnswer(SOURCE, f"a Point has position {position} in a Period of {count}")
+            raise BadAnswer(SOURCE, f"a Point has position {position} in a Period of {count} points")
         if points.setdefault(position, value) != value:
             raise BadAnswer(SOURCE, f"position {position} of a Period has two values, {points[position]} and {value}")
     return points

@@ -293,7 +293,9 @@ def _hour_instants(location: PointAnswer, start_ts: int) -> tuple[float | None, 
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MAX_HOURS:
-        raise BadAnswer(_SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked")
+        raise BadAnswer(
+            _SOURCE, f"its {len(hours)} hours do not begin at {iso_utc(start_ts)}, as asked, or are too many"
+        )
     if hours != tuple(range(int(first), int(first) + len(hours) * HOUR_S, HOUR_S)):
         raise BadAnswer(_SOURCE, "its hours are not one hour apart")
     return hours

@@ -217,7 +217,8 @@ class Upstream:
             ) from None
         if url.host != configured.host or url.scheme not in {configured.scheme, "https"}:
             target = self.redacted_text(f"{url.scheme}://{url.host}{url.path}")
-            raise BadAnswer(self.source, f"it redirects to {target}; only its own host is followed, by https")
+            advice = "redirects to another host, or from https to http, are not followed"
+            raise BadAnswer(self.source, f"it redirects to {target}; {advice}")
         return url
 
     async def _read_answer(self, response: ClientResponse, accepted_statuses: Collection[int]) -> Answer:

@@ -67,10 +67,10 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     """
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
-        raise ValueError("its percentiles differ in their periods")
+        raise ValueError("its percentiles have different numbers of periods")
     # With NaN, `<=` and `>=` are false, so NaN is refused.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
-        raise ValueError("a percentile is not a price, or they cross")
+        raise ValueError("a percentile is not a price, or the percentiles cross")
     return p10, p50, p90
 
 

@@ -143,7 +143,9 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     if found > HEAD and not (readable and newer_too):
         raise newer_version_error(database)
     if not readable:
-        raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
+        raise SchemaError(
+            f"the tables of {database} are from an older version: to upgrade them, start `{COMMAND} serve` once"
+        )
     _LOG.warning(
         "the database %s was upgraded by a newer version of Tunnihind. This version can still read the database",
         database,

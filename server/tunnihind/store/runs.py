@@ -284,7 +284,7 @@ def _repeated_run(row: _StoredRun, complete: Mapping[int, Run], all_rows: _Rows)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated_at(row.made_at, row.start_ts) if of is not None and is_alike else None
     if run is None or row.new is None or row.new[1].size > run.p50.size:
-        all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which has changed")
+        all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which is missing or has changed")
         return None
     return _with_first_periods(run, *row.new) if row.new[1].size else run
 

@@ -140,7 +140,7 @@ def _day_scores(row: _ScoreRow) -> DayScores:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
     if figures.size != _FIGURE_COUNT:
-        raise ValueError(f"it has {figures.size} figures")
+        raise ValueError(f"it has {figures.size} figures, not {_FIGURE_COUNT}")
     if not figures[0] >= 1:
         raise ValueError(f"its figures are of {figures[0]} hours")
     figures[_SHARE_FIGURES] /= figures[0]

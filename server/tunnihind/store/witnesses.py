@@ -149,5 +149,5 @@ def _witness(row: _WitnessRow) -> Witness:
     prices = from_json(row.prices, tuple[float, ...])
     hours = len(hours_of(row.day))
     if len(prices) not in {0, hours, hours * HOUR_S // QUARTER_S} or not all(map(isfinite, prices)):
-        raise ValueError(f"prices are {len(prices)}, not a day of finite numbers")
+        raise ValueError(f"its {len(prices)} prices are not a day of finite numbers")
     return Witness(row.source, row.zone, row.day, prices, row.since_ts, row.heard_ts, row.reason, row.detail)

@@ -73,7 +73,7 @@ def test_a_row_given_twice_is_fine_while_it_says_the_same(write: Write) -> None:
         ("ts,ee", "issued_ts", "missing"),
         ("issued_ts,target_ts", "target_ts", "no column with values"),
         ("issued_ts,target_ts,ee_wind_mw,ee_wind_mw", "ee_wind_mw", "two columns have this name"),
-        ("issued_ts,target_ts,wind", "wind", "not a covariate's name, like ee_wind_mw"),
+        ("issued_ts,target_ts,wind", "wind", "not a covariate's name; valid names are ee_wind_mw"),
         ("issued_ts,target_ts,ee_price_mw", "ee_price_mw", "not a covariate's name"),
         ("issued_ts,target_ts,ee_wind_gw", "ee_wind_gw", "not a covariate's name"),
         ("issued_ts,target_ts,wind@", "wind@", "not a covariate's name"),

@@ -177,8 +177,8 @@ async def test_series_that_are_missing_are_named(world: World) -> None:
     del world.entsoe.forecasts["ee_B19"]
     world.open_meteo.weather = lambda *asked: None if asked[:2] == ("wind_speed_100m", 0) else 1.0
     assert faults(await world.check()) == {
-        "entsoe-forecasts (forecast)": ("there is nothing for ee_wind_da_mw",),
-        "open-meteo (forecast)": ("there is nothing for wind_speed_100m@ee_west",),
+        "entsoe-forecasts (forecast)": ("there are no values of ee_wind_da_mw",),
+        "open-meteo (forecast)": ("there are no values of wind_speed_100m@ee_west",),
     }
 
 

@@ -195,7 +195,9 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
 
 def test_a_database_in_another_encoding_is_refused(postgresql: PostgresqlServer) -> None:
     name = postgresql.make_database(encoding="LATIN1")
-    with pytest.raises(StoreError, match=r"it is encoded in LATIN1; make one with CREATE DATABASE .* 'UTF8'"):
+    with pytest.raises(
+        StoreError, match=r"it is encoded in LATIN1; make a new database with CREATE DATABASE .* 'UTF8'"
+    ):
         Store(postgresql.url(name))
     postgresql.drop_database(name)
 

@@ -57,11 +57,12 @@ def _saving_field(description: str, example: float) -> Meta:
 class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
     """Savings of plans that took the hours with the lowest forecast prices.
 
-    The hours of a plan need not be consecutive. If hours have equal prices, a plan takes the earliest of these hours.
+    The hours of a plan need not be consecutive. If hours have equal forecast prices, a plan takes the earliest of these
+    hours.
 
-    A plan's saving is the mean price of the plan's days minus the mean price of the plan's hours. Each share is the
-    sum of the plans' savings divided by the sum of the savings with perfect foresight. Days with an unknown price are
-    not scored.
+    A plan's saving is the mean actual price of the plan's days minus the mean actual price of the plan's hours. Each
+    share is the sum of the plans' savings divided by the sum of the savings with perfect foresight. Days and weeks with
+    an unknown price or forecast are not scored.
     """
 
     hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]

@@ -229,11 +229,17 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ] = None
     cheapest_forecast: Annotated[
         SeriesForecastPoint | None,
-        Meta(description="By p50 the cheapest future hour after the newest settled one up to `freeUntil`, or null."),
+        Meta(
+            description="The future hour with the lowest p50, after the newest settled hour and up to `freeUntil`, or "
+            "null."
+        ),
     ] = None
     priciest_forecast: Annotated[
         SeriesForecastPoint | None,
-        Meta(description="By p50 the priciest future hour after the newest settled one up to `freeUntil`, or null."),
+        Meta(
+            description="The future hour with the highest p50, after the newest settled hour and up to `freeUntil`, or "
+            "null."
+        ),
     ] = None
 
 

@@ -97,8 +97,9 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     ready: Annotated[
         bool,
         Meta(
-            description="True when nothing is missing or stale. A server that only serves another server's data "
-            "(`--no-pipeline`, or standing by) is also ready with old data.",
+            description="True if the data are complete and fresh, and the server can do its work and is not stopping. "
+            "A server that only serves another server's data (`--no-pipeline`, or standing by) is also ready with old "
+            "data.",
             examples=[True],
         ),
     ]
@@ -123,7 +124,8 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
         ),
     ]
     reasons: Annotated[
-        list[str], Meta(description="Missing or stale data, in plain words; empty when ready.", examples=[[]])
+        list[str],
+        Meta(description="Missing or stale data and other faults, in plain words; empty when ready.", examples=[[]]),
     ]
     warnings: Annotated[
         list[str],
@@ -167,7 +169,7 @@ class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
     reasons: Annotated[
         list[str],
         Meta(
-            description="Missing or stale data, in plain words.",
+            description="Missing or stale data and other faults, in plain words.",
             examples=[["the forecast is 4 h old"]],
             min_length=1,
         ),

@@ -187,9 +187,9 @@ def price_operations() -> Mapping[str, Document]:
             "The settled prices of a month",
             "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
             "this price and are marked `hourly`. Periods with an unknown price are left out. A complete, confirmed "
-            "month may be cached for a year from a week after its end on. A correction changes the `ETag`. Unknown "
-            "parameters are refused. Only two of a zone's months are read at a time. Other requests get 503 with "
-            "`Retry-After`.",
+            "month may be cached for a year, from a week after the end of the month. A correction changes the `ETag`. "
+            "Unknown parameters are refused. At most two months of a zone are read at a time. Other requests get 503 "
+            "with `Retry-After`.",
             answers=cacheable_answers(answer_content("HistoryResponse"))
             | problem_references(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH_PARAMETER, _RESOLUTION_PARAMETER, _KNOWN_TAG_PARAMETER],
@@ -294,8 +294,11 @@ def service_operations() -> Mapping[str, Document]:
             "Is the data there and fresh?",
             "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
             answers={
-                "200": uncached_answer("Nothing is missing or stale.", answer_content("Readiness")),
-                "503": uncached_answer("Data is missing or stale.", answer_content("NotReady", PROBLEM_CONTENT_TYPE)),
+                "200": uncached_answer("The server is ready.", answer_content("Readiness")),
+                "503": uncached_answer(
+                    "Data is missing or stale, or the server can't do its work or is stopping.",
+                    answer_content("NotReady", PROBLEM_CONTENT_TYPE),
+                ),
             }
             | problem_references(405, 500),
         ),

@@ -64,7 +64,7 @@ class LearntData:
             array = self._array(value)
             _, dtype = get_args(shape)
             if array.dtype not in (np.dtype(scalar) for scalar in _scalar_types(dtype)):
-                raise ValueError(f"an array is of {array.dtype}")
+                raise ValueError(f"an array has the unexpected type {array.dtype}")
             return array
 
         try:

@@ -271,7 +271,7 @@ def _require_supported(connection: Connection, name: str) -> None:
     encoding = info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StoreError(
-            f"can't use the database {name}: it is encoded in {encoding}; make one with "
+            f"can't use the database {name}: it is encoded in {encoding}; make a new database with "
             "CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'"
         )
 

@@ -39,7 +39,7 @@ _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.
 """Result codes: another program is using the file, the disk is full, or the disk had an error."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
-    "`sqlite3 tunnihind.db .recover`"
+    "`sqlite3 tunnihind.db .recover | sqlite3 recovered.db`"
 )
 _QUICK_CHECK: Final = "PRAGMA quick_check(1)"
 """If the file is sound, SQLite answers "ok"."""
@@ -153,7 +153,7 @@ class Sqlite(DatabaseSystem):
             self._anchor = _connect(self.path, "rw")
             self._anchor.execute("SELECT 1 FROM sqlite_master LIMIT 1").close()
         except sqlite3.Error as error:
-            reason = f"it can't be read: {error}"
+            reason = f"the database file can't be read: {error}"
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
@@ -254,7 +254,7 @@ def _reading_engine(path: Path) -> Engine:
     path = path.absolute()
     if not path.exists():
         raise StoreError(
-            f"there is no database at {path}: name it with --database-url, or start `{COMMAND} serve` once"
+            f"there is no database at {path}: name a database with --database-url, or start `{COMMAND} serve` once"
         )
     query = {"mode": "ro", "uri": "true"}
     log = Path(f"{path}-wal")
