@@ -58,11 +58,13 @@ class _ForecastData:
 class TieredForecaster:
     """Forecasts prices with a point model, and adds calibrated intervals.
 
-    The forecast of day i uses the prices up to day j = min(newest day with all prices known, i - 1), so its lead is
-    i - j. The forecast also uses the covariates known at its issue, but if day i is settled, only the covariates known
-    on day i - 1. If the known prices are too few or too old for the model, `LastWeeksMean` forecasts instead. An
-    instance keeps its trained models for the next forecast, and a `keeper` keeps them for other processes. Instances
-    with the same `market` and `model` make the same run from the same `KnownData`.
+    The model's forecast of day i uses the prices up to day j = min(newest day with all prices known, i - 1), so its
+    lead is i - j. The model also uses the covariates known at the issue, but if day i is settled, only the covariates
+    known on day i - 1. If the known prices are too few or too old for the model, `LastWeeksMean` forecasts instead. If
+    the history has fewer than 120 days, the forecasts of the model and of `LastWeeksMean` are averaged. `LastWeeksMean`
+    also forecasts the hours after the model's last day. An instance keeps its trained models for the next forecast, and
+    a `keeper` keeps them for other processes. Instances with the same `market` and `model` make the same run from the
+    same `KnownData`.
     """
 
     market: Market
@@ -146,7 +148,7 @@ class TieredForecaster:
         return self._last_run_and_replay[1]
 
     def _replayed_forecasts(self, data: _ForecastData) -> ReplayedForecasts:
-        """Return the replay's forecasts of the `LEARNT_DAYS` days up to the newest settled day.
+        """Return the replay's forecasts of up to 250 days, ending with the newest settled day.
 
         `median_error` has not moved these forecasts.
         """
@@ -178,7 +180,7 @@ class TieredForecaster:
         return {days.grid.day(days.newest_row + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _count_error_days(self, data: _ForecastData) -> int:
-        """Return how many of the last `CALIBRATION_DAYS` days the replay has forecast at lead 1."""
+        """Return how many of the 365 days up to the newest settled day the replay has forecast at lead 1."""
         replayed = self._replayer.replay_up_to(data.columns, data.era_row, data.days.newest_row, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -CALIBRATION_DAYS:]).any(axis=1).sum())
 
@@ -248,7 +250,10 @@ class TieredForecaster:
 
 
 def _p50(replayed: ReplayResult, columns: ColumnData, lead: int, issue: int) -> Floats:
-    """Return the level-corrected forecast for `lead` days past the newest replayed day, in EUR/MWh, shape (1, 24)."""
+    """Return the level-corrected forecast of the day `lead` days past the newest replayed day.
+
+    The forecast is in EUR/MWh and has shape (1, 24).
+    """
     rows = columns.input_rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -157,7 +157,7 @@ class ColumnData:
 def _drivers_until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
     """Return the drivers' values up to row `row`.
 
-    If fewer than `MIN_ISSUE_DAYS` rows lie between the first row with all values and `row`, later rows are added.
+    If `row` is fewer than `MIN_ISSUE_DAYS` rows after the first row with all values, later rows are added.
     """
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS

@@ -30,7 +30,8 @@ _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
 SUPPLY_CURVES: Final = {"supply_curve_2h": (2, 7.0), ALL_HOURS_CURVE: (12, 25.0)}
-"""For each supply curve, how many clock hours away a past hour may be, and in how many days its weight halves."""
+"""For each supply curve, how many clock hours a past hour may lie from the forecast hour, and in how many days the
+weight of a past hour halves."""
 TIGHTNESS_HINGE_PREFIX: Final = "tightness_above"
 """The names of columns with hourly hinges of the market tightness begin with this text."""
 _EVENING: Final = slice(18, 24)
@@ -40,8 +41,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    Once enough days are known, a `NextDayScale` changes only when a new era begins. If it changed every day, the hinges
-    and the products of drivers would hardly improve the forecast.
+    Once enough days are known, a `NextDayScale` of the same covariates changes only when a new era begins. If it
+    changed every day, the hinges and the products of drivers would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -75,7 +76,7 @@ class NextDayScale:
 
 
 def _next_day_column_name(driver: str) -> str:
-    """Return the name of the column with a driver's hourly values at lead 1.
+    """Return the name of the column with a driver's standardised hourly values at lead 1.
 
     The names of the driver's other columns at lead 1 begin with this name.
     """
@@ -112,9 +113,9 @@ def next_day_columns(
 def second_day_columns(scale: NextDayScale, drivers: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return the columns of next-day drivers at lead 2, computed from the drivers on the days before the target day.
 
-    For each driver and for the market tightness, there are three columns about the day before the target day: the mean,
-    the mean of the evening, and the mean minus the mean of the seven days before that day. Missing values are 0. There
-    are no hourly columns, because hourly columns do not improve the forecast at lead 2.
+    For each standardised driver and for the market tightness, there are three columns about the day before the target
+    day: the mean, the mean of the evening, and the mean minus the mean of the seven days before that day. Missing
+    values are 0. There are no hourly columns, because hourly columns do not improve the forecast at lead 2.
     """
     z = scale.standardised(drivers)
     columns: Columns = {}
@@ -151,8 +152,8 @@ def _thresholds(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
     """Return three hourly columns of one driver, and three daily columns with the means of the hourly columns.
 
-    The hourly columns hold the driver's values, their changes since the day before, and their differences from the mean
-    of the seven days before the target day.
+    The hourly columns hold the driver's standardised `values`, their changes since the day before, and their
+    differences from each clock hour's mean over the seven days before the target day.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)

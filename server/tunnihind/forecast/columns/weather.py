@@ -48,10 +48,11 @@ def weather_columns(
 
     Let j be the day `target` - `lead`. The hourly columns hold the anomalies of the target day and of day j, their
     difference, the anomalies of the hour before and of the hour after, and the target day's `values` times `sun`, or 0
-    at night. The daily columns hold the mean anomalies of the target day, of the day before the target day, of day j,
-    of the days between day j and the target day, and of the seven days up to day j. One more daily column holds the
-    mean anomaly of the target day minus the mean of these seven days. If a day from j on lies before the first day of
-    the issue day's vintage, this first day is used instead.
+    at night. If the anomaly of the hour before or after is unknown, the hour's own anomaly is used. The daily columns
+    hold the mean anomalies of the target day, of the day before the target day, of day j, of the days between day j and
+    the target day, and of the seven days up to day j. One more daily column holds the mean anomaly of the target day
+    minus the mean of these seven days. If a day from j on lies before the first day of the issue day's vintage, this
+    first day is used instead.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
