@@ -162,8 +162,8 @@ class CovariateArchive:
     def weather_runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the instants at which the weather runs in use were initialised, newest first.
 
-        A weather run is in use if, for a covariate in `names`, it is one of the newest `_NEWEST_WEATHER_RUNS` weather
-        runs and reaches further ahead than every newer one.
+        A weather run is in use if, for a covariate in `names`, it is one of the four newest weather runs and reaches
+        further ahead than every newer weather run.
         """
         found: set[int] = set()
         for name in names:

@@ -55,7 +55,7 @@ _LOWEST_LEVEL: Final = 0.01
 _WIDENING_DAYS: Final = 8.0
 """If the errors of only n days are known, both distances from p50 are multiplied by sqrt(1 + `_WIDENING_DAYS` / n).
 
-From `ENOUGH_ERROR_DAYS` days on, the distances are not multiplied.
+From `ENOUGH_ERROR_DAYS` days on, the distances are not widened.
 """
 _MIN_DAYS: Final = 5
 _UNKNOWN_DISTANCE: Final = 0.7

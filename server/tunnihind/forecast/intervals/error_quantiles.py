@@ -71,9 +71,9 @@ def pooled_samples(errors: Floats, hour_weights: tuple[float, ...], half_life_da
     """For each clock hour, return the errors of the hour and of the hours around it, and the errors' weights.
 
     Both arrays have shape (n, 24, samples). `errors` has shape (n, days, 24), for n leads or n quarters of an hour,
-    with the newest day last. Unknown errors (NaN) become 0 with weight 0. The weight of an error halves every
-    `half_life_days` days. `hour_weights` has an odd number of weights, and the middle weight belongs to the hour
-    itself. The first and the last hour of a day count as neighbours.
+    with the newest day last. `errors` may hold other values too, such as forecasts. Unknown errors (NaN) become 0 with
+    weight 0. The weight of an error halves every `half_life_days` days. `hour_weights` has an odd number of weights,
+    and the middle weight belongs to the hour itself. The first and the last hour of a day count as neighbours.
     """
     groups, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -11,7 +11,10 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh
 
 CALIBRATION_DAYS: Final = 365
-"""Quantiles and medians of errors use up to this many past days: a whole year, so that each season counts once."""
+"""The quantiles in `conformal` and the medians in `median_error` use the errors of up to this many past days.
+
+The limit is a whole year, so that each season counts once.
+"""
 ENOUGH_ERROR_DAYS: Final = 60
 """If the errors of fewer days are known for a lead, the lead's intervals are widened.
 
@@ -26,7 +29,7 @@ This scale separates prices near zero better than the asinh scale of the point m
 _WIDTH: Final = 0.2
 """The standard deviation of the Gaussian weight, in units of asinh(price / `_SCALE_EUR_MWH`)."""
 _LEAST_WEIGHT: Final = 0.05
-"""The weight of an error if the two price levels are very different."""
+"""The weight of an error if the price levels of the past forecast and the new forecast are very different."""
 
 
 def similarity_weights(past: Floats, now: Floats) -> Floats:

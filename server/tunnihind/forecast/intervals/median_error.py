@@ -1,4 +1,4 @@
-"""Moves p50 by the median error of past forecasts at a similar price level.
+"""Moves p50 by at most the median error of past forecasts at a similar price level.
 
 Many prices are near zero, many prices are high, and few prices lie between. If a price may be either near zero or high,
 the model forecasts a price between. The median of the actual prices is often lower than such a forecast. The method is
@@ -27,7 +27,7 @@ errors.
 
 
 def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return `p50` (leads, 24), moved by the median error of past forecasts at a similar price level.
+    """Return `p50` (leads, 24), moved by at most the median error of past forecasts at a similar price level.
 
     For each forecast hour, let a be the median of the lead's past errors on the asinh scale, weighted by
     `similarity_weights`, and let b be the median without these weights. The move is a - b, limited to the range between

@@ -5,8 +5,8 @@ load - wind - solar. A load, wind power or solar power that is unknown for all h
 one of the three is known for tomorrow, the driver is that one alone.
 
 The drivers in `Drivers.near` are made of forecasts for the next day: residual loads, Baltic wind power and Baltic solar
-power. If a region's load, wind power or solar power is unknown for an hour of tomorrow, the region's residual load in
-`Drivers.near` is computed without it on all days.
+power. If a region's load, wind power or solar power is unknown for an hour of tomorrow, `Drivers.near` is computed
+without this load, wind power or solar power on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,10 +36,10 @@ _LOAD_DAYS: Final = 14
 class Drivers:
     """The drivers of all regions, by name. Each array in `far` has shape (issue days, ages, 24).
 
-    Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the forecast that was
-    issued on the day before. `members` maps each driver's name to the names of the driver's covariates, in `far` and in
-    `near` together. `uses_next_day_covariates` is true if a driver in `near` uses a covariate whose forecasts end with
-    the next day.
+    Each array in `near` has shape (delivery days, 24). In `near`, the row of a delivery day holds the newest forecast
+    known at the issue instant of the day before. `members` maps each driver's name to the names of the driver's
+    covariates, in `far` and in `near` together. `uses_next_day_covariates` is true if a driver in `near` uses a
+    covariate whose forecasts end with the next day.
     """
 
     far: Mapping[str, Floats]
@@ -206,8 +206,8 @@ def sum_or_mean(members: Iterable[Floats32], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, or their mean if `total` is false.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated as the covariate's mean up to the
-    day, multiplied by the ratio of the known covariates' sum to the sum of their means. Before its first known value, a
-    covariate counts as 0. If all covariates are missing, the result is NaN.
+    day, multiplied by the ratio of the known covariates' sum to the sum of their means. Before the day with its first
+    known value, a covariate counts as 0. If all covariates are missing, the result is NaN.
     """
     rest = iter(members)
     first = next(rest)
@@ -294,8 +294,8 @@ def usual_values(days: Floats) -> Floats:
     """Return the usual value of each clock hour on each day, shape (days, 24).
 
     The usual value is the mean of the known values in the 14 days up to the day. If these days have no known value, the
-    usual value of the day before is used. Before the first known value, the usual value is the mean of the first
-    `MIN_ISSUE_DAYS` known values, or 0 if there are fewer. Later data never change this mean.
+    usual value of the day before is used. Before the first known value, the usual value is the mean of the first 45
+    known values (`MIN_ISSUE_DAYS`), or 0 if there are fewer. Later data never change this mean.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
