@@ -130,8 +130,8 @@ class Market:
     def newest_expected_day(self, now: float) -> date:
         """Return the last delivery day whose prices may already be published at `now`."""
         local, today = self.local_time(now), delivery_day(now)
-        # In the first hour after local midnight, `today` is still yesterday's delivery day, but the prices of the next
-        # delivery day are already published.
+        # In the first hour after local midnight, `today` is still yesterday's delivery day, but normally, the prices of
+        # the next delivery day have been published already.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 

@@ -69,9 +69,9 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class BackFillProgress:
     """The back-fill's progress for a source whose history is filled day by day.
 
-    `total` is the number of days in the history. `done` is the number of filled days, and `lacking` is the number of
-    unavailable days. `goes_on_at` is the instant from which the back-fill may request the next day. If all days are
-    filled, or are unavailable and not due for another request, `goes_on_at` is 0.
+    `done` is the number of filled days, and `lacking` is the number of unavailable days. `total` is the number of days
+    in the history so far, but at least `done` + `lacking`. `goes_on_at` is the instant from which the back-fill may
+    request the next day. If all days are filled, or are unavailable and not due for another request, `goes_on_at` is 0.
     """
 
     done: int
@@ -188,7 +188,7 @@ def _may_be_requested(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the years from `first_year` on whose prices are to be fetched. Raises StoreError.
+    """Return the years whose prices are to be fetched, but no year before `first_year`. Raises StoreError.
 
     The newest year comes first, because forecasts need the newest prices most.
     """
@@ -221,9 +221,10 @@ def _missing_months(state: StateBook, source: CovariateSource, history_start: da
 
 
 def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, and mark their years, months or days as not filled. Raises StoreError.
+    """Delete damaged prices and covariates, and mark the years, months or days to fetch again as not filled.
 
     All other damaged rows stay in the database and are only logged, because no source can provide their data again.
+    Raises StoreError.
     """
     _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
     series = store.covariates.remove_damaged()
@@ -232,8 +233,8 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
         if source.back_fill.by == "month":
             _forget_damaged_parts(store, filled_parts_key(source), rows, _month_key, column="start_ts")
         else:
-            # Rows with a damaged `run_ts` are left out. Their days are unknown, so otherwise all days would be marked
-            # as not filled.
+            # Rows whose `run_ts` is damaged or None are left out. Their days are unknown, so otherwise all days would
+            # be marked as not filled.
             dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
             _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
     store.log_damaged()

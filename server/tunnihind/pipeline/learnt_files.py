@@ -26,13 +26,14 @@ from tunnihind.forecast.replay.learnt import LearntData
 _LOG: Final = logging.getLogger(__name__)
 
 _FORMAT: Final = 1
-"""Increase this number with every change of the files' format or content."""
+"""Increase this number whenever a change of this module alters the format of the files."""
 MAX_FILES: Final = 12
 """A folder keeps at most this many files. The least recently used files are deleted first. A zone's model uses about
-ten: two `Learner`, two `ReplayResult` and one `Season`, before and after the publication of the next day's prices."""
+ten: two `Learner`, two `ReplayResult` and one `Season` before the publication of the next day's prices, and as many
+after it."""
 MIN_FREE_BYTES: Final = 64 * 1024 * 1024
-"""A file is written only if at least this many bytes of the disk are free. The database needs the space, because its
-data can't be made again."""
+"""A file is written only if at least this many bytes of the disk are free. The last free bytes are left
+to the database, because its data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"

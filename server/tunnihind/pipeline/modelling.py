@@ -69,7 +69,10 @@ class Modeller(Protocol):
         """
 
     async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """For each step, score the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
+        """For each step, score the model's forecasts for the 90 delivery days up to the newest settled day.
+
+        Raises StoreError, WorkerError.
+        """
 
     async def live_scores(self, market: Market, as_of: int) -> LiveScores:
         """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
@@ -274,7 +277,10 @@ class ProcessModeller:
         return older
 
     async def backtest_scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """For each step, score the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
+        """For each step, score the model's forecasts for the 90 delivery days up to the newest settled day.
+
+        Raises StoreError, WorkerError.
+        """
         return await self._call_in_process(partial(backtest_scores, market=market, model=model_identity(market)), as_of)
 
     async def live_scores(self, market: Market, as_of: int) -> LiveScores:
@@ -312,7 +318,7 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 _DAMAGE_LOG: Final = DamageLog()
 """The damaged rows that this process has logged. Each call of `_call_with_store` opens the store again, but shares this
-log, so that each damaged row is logged only once."""
+log, so that no damaged row is logged twice."""
 
 
 def _call_with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

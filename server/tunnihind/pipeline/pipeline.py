@@ -66,7 +66,7 @@ _LONGEST_NAP_S: Final = 10.0
 store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait at most this many seconds for a covariate source, because its answer improves the forecast."""
+"""Other tasks wait for a covariate source, because its answer improves the forecast, but at most this many seconds."""
 
 
 _MAX_BAD_ANSWERS: Final = 3

@@ -81,9 +81,9 @@ class PriceIngest:
 
         `PriceSettler.days_to_request` may add a day. Sources whose earlier request is still running are left out. If no
         source is left, only wait until one of these requests ends. Call `on_change` whenever the store may have
-        changed. Return the numbers of new, corrected and unchanged prices. Later answers do not count. Raises
-        StoreError. If no source gives a usable answer, raises the SourceError of the source that may be asked again
-        first.
+        changed. Return the numbers of new, corrected and unchanged prices. Prices that are settled after this call do
+        not count. Raises StoreError. If no source gives a usable answer, raises the SourceError of the source that may
+        be asked again first.
         """
         round_ = _IngestRound(*await asyncio.to_thread(self._settler.days_to_request, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._running_requests]

@@ -63,8 +63,8 @@ def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """For one covariate, return the issue instants of the forecasts that may be deleted.
 
-    `issues` maps the issue instant of each forecast to the start of its weather run. If the forecast does not come from
-    a weather run, the start is None.
+    `issues` maps the issue instant of each forecast to the start of its weather run. If a forecast has no known weather
+    run, the start is None.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {

@@ -104,7 +104,8 @@ class ZoneSituation:
     """Facts about a served zone's prices, forecasts and scores."""
 
     settled_through: date | None = None
-    """The last delivery day up to which the recent prices have no gap, or None if no recent day is complete."""
+    """The last delivery day up to which the recent prices have no gap, or None if no recent day is complete. A day
+    before today is not a gap if its prices are held back."""
     run_made_at: int | None = None
     """The instant of the newest forecast, or None before the first."""
     scored_ts: int | None = None

@@ -79,8 +79,8 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the weather forecasts for the last `SCORED_DAYS` delivery days before today. `now` is in unix seconds.
 
-    The forecasts of a variable are averaged over those of its covariates in `scored_names` that `archive` contains.
-    Variables that can't be scored are left out.
+    A variable's forecast is the mean of the forecasts of its covariates in `scored_names`. Covariates that `archive`
+    lacks, and variables that can't be scored, are left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]
