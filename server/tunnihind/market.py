@@ -107,7 +107,7 @@ class Market:
         return replace(self, limits=limits)
 
     def local_time(self, ts: float) -> datetime:
-        """Return the local time at an instant."""
+        """Return the zone's local time at an instant."""
         return datetime.fromtimestamp(ts, self.time_zone)
 
     def instant(self, day: date, at: time) -> int:
@@ -282,7 +282,7 @@ def consumer_price(eur_mwh: float, vat_rate: float) -> float:
 
 
 def vat_rate_at(rates: VatRates, ts: int) -> float:
-    """Return the VAT rate that applies at an instant."""
+    """Return the VAT rate that applies at an instant, as a fraction."""
     return next(rate for since, rate in reversed(rates) if since <= ts)
 
 

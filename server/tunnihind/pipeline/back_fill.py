@@ -26,8 +26,8 @@ FORECAST_WANTED_KEY: Final = "covariates filled up"
 """The key under which the table `state` records when the back-fill last made new price forecasts due."""
 
 _YEAR_REFILLED_AFTER_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds, because if the server was stopped for
-longer than this, ordinary requests for prices can't close the gap."""
+"""A year that was filled before its end is filled again after this many seconds, because ordinary requests for prices
+can't close a longer gap."""
 
 _MONTH_REFILLED_AFTER_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
