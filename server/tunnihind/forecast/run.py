@@ -13,7 +13,7 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""The leads of a run: 1 to 7 days past the newest delivery day whose prices the forecast may use."""
+"""The leads of the model's forecasts: 1 to 7 days past the newest delivery day whose prices a forecast may use."""
 
 QUANTILE_LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
@@ -28,9 +28,9 @@ SCENARIO_COUNT: Final = 20
 """The number of price paths of a run. Each path has a probability of 5%."""
 
 _MEAN_TOLERANCE: Final = 0.0101
-"""The largest accepted difference, in EUR/MWh, between an hour's p50 and the mean of its quarters' medians.
+"""An hour's p50 and the mean p50 of its quarters must differ by less than this, in EUR/MWh.
 
-Rounding the medians can give a difference of 0.01. The remaining 0.0001 allows for binary rounding.
+`FullForecaster` allows a difference of 0.01. The remaining 0.0001 allows for binary rounding.
 """
 _PERCENTILE_TOLERANCE: Final = 0.0101
 
@@ -85,7 +85,8 @@ class Run:
     def goes_with(self, hours: Run) -> bool:
         """Return whether this run and the run of hours `hours` have the same issue, zone, start, end and hourly p50.
 
-        The hourly p50 of this run is the mean p50 of its periods in an hour, and may differ by rounding.
+        The hourly p50 of this run is the mean p50 of its periods in an hour. It may differ from the p50 of `hours` by
+        up to 0.01 EUR/MWh.
         """
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
@@ -200,8 +201,8 @@ class Forecaster(Protocol):
         """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
 
         The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
-        price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days,
-        return None.
+        price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days
+        or a later day, return None.
         """
 
 
@@ -228,6 +229,7 @@ class Runs(NamedTuple):
     """A run for each step, and the scenarios of the hourly run.
 
     `by_step` maps each step in seconds to its run. The runs and the scenarios have the same issue, start and end.
+    If no scenarios were made, `scenarios` is None.
     """
 
     by_step: Mapping[int, Run]

@@ -1,7 +1,8 @@
 """Forecasts past days with a point model, and then trains the model on these days.
 
-All replayed forecasts issued between two refits of the model use the same fit. For a new forecast, a copy of the model
-learns the days since the last refit and is fitted anew. So a forecast does not depend on earlier forecasts or restarts.
+All replayed forecasts with issue days between the same two refits of the model use the same fit. For a new forecast, a
+copy of the model learns the days since the last refit and is fitted anew. So a forecast does not depend on earlier
+forecasts or restarts.
 """
 
 from copy import copy
@@ -22,7 +23,7 @@ from tunnihind.forecast.run import LEADS
 WARM_UP_DAYS: Final = 15
 """The first learnt day is this many days after the grid's first day.
 
-Earlier days can't be learnt, because a day's columns contain prices of the two weeks before it.
+The first 14 days can't be learnt, because a day's columns contain prices of the two weeks before it.
 """
 
 _KEPT_FITS: Final = 4
@@ -98,14 +99,14 @@ class Learner:
         return cls(model(), {lead: _LeadRecord.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
-        """Return a copy of the learner. If the copy learns or is refitted, this learner stays as it is."""
+        """Return a copy of the learner. If the copy learns or is refitted, this learner's results stay the same."""
         records = {lead: replace(record, level=copy(record.level)) for lead, record in self.records.items()}
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
         """Forecast the days after the last learnt day up to row `through`, and then learn from them.
 
-        Each day is forecast with the newest fit that was available when the forecast was issued. If no fit was
+        Each day is forecast with the newest fit that was available on the forecast's issue day. If no fit was
         available, the day is learnt without a forecast.
         """
         days = range(self.through + 1, through + 1)
@@ -121,7 +122,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model to all learnt days. Replayed forecasts issued until the next refit use this fit."""
+        """Fit the model to all learnt days. Replayed forecasts with issue days until the next refit use this fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
@@ -145,9 +146,10 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _block_forecasts(self, rows: InputRows, block: DayRows, lead: int) -> Floats:
-        """Return the forecasts of a block of days without level corrections, in the shape (k, n, 24) of `Fit.predict`.
+        """Return the arrays of `Fit.predict` for a block of days, shape (k, n, 24).
 
-        If no fit was available for a day, the values of the day are NaN.
+        The forecasts have no level correction. If no fit was available for a day, the values of the day are NaN. If no
+        fit was available for any day, k is 1.
         """
         parts = [
             (days, dated.fit.predict(lead, rows.rows_at(days))) for dated, days in self._fits_with_days(block, lead)

@@ -41,7 +41,8 @@ class LevelTracker:
         """Add one more day, and return the level correction of the day `lead` days after that day.
 
         `error` is the mean error of the added day's forecast without its level correction. If the error is unknown,
-        `error` must be NaN. The error and the level correction are on the asinh scale. At leads 1 and 2, return 0.
+        `error` must be NaN. The error (price minus forecast) and the level correction are on the asinh scale. At leads
+        1 and 2, return 0.
         """
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)

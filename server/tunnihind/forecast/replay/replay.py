@@ -1,7 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
-Each era of 16 weeks has its own model, which begins to learn on a fixed day before the era. A model is refitted on
-fixed days, so a replay that is continued day by day gives exactly the same forecasts as a new replay of all days.
+Each era of 16 weeks has its own model, which begins to learn on a fixed day. A model is refitted on fixed days, so a
+replay that is continued day by day gives exactly the same forecasts as a new replay of all days.
 """
 
 from collections import OrderedDict
@@ -49,7 +49,7 @@ _KEPT_LEARNERS: Final = 2
 Replays of later days continue from the newest learner. The forecasts of settled days may need the older learner.
 """
 _KEPT_RESULTS: Final = 2
-"""The number of kept results of a replayed model: one up to its newest day, and one up to the day before."""
+"""The number of kept results of a replayed model: one up to its newest learnt day, and one up to the day before."""
 _KEPT_MODELS: Final = 3
 """The number of replayed models that an era may need.
 
@@ -66,7 +66,7 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day of a replay up to the day `newest`. If the known prices begin later, so does the replay."""
+    """Return the day on which a replay up to the day `newest` begins, unless the known prices begin later."""
     return era_start(newest) - timedelta(days=_REPLAY_DAYS)
 
 
@@ -94,7 +94,7 @@ class ReplayResult:
 
 
 class Replayer:
-    """Replays a point model. If the past data are unchanged, an earlier replay is continued.
+    """Replays a point model, or continues a kept replay of the same era if its past data are unchanged.
 
     The name of a kept replay contains a digest of its prices and drivers, so a replay is never continued with changed
     past data.
@@ -174,7 +174,7 @@ class _ReplayCache[Kept]:
     """Keeps objects of type `kept_type` (`Learner` or `ReplayResult`) under their names.
 
     At most `_KEPT_MODELS` replayed models of one era stay in memory, with at most `most` objects of each model. The
-    models and objects that were used last are kept. Objects that are not in memory are loaded from the `keeper`.
+    models and objects that were used last stay. Objects that are not in memory are loaded from the `keeper`, if given.
     """
 
     def __init__(

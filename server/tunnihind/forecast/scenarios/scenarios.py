@@ -28,8 +28,8 @@ _LOWEST_PRICE_DAYS: Final = 90
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: ReplayedForecasts, limits: PriceLimits) -> Scenarios:
     """Return 20 equally likely price paths for the hours of a run.
 
-    `hours` holds the known hourly prices. The errors of the past forecasts in `issued` determine the dependence between
-    hours. To avoid leakage, no price of a delivery day affects the paths of that day.
+    `hours` holds the known hourly prices. If at least 20 past forecasts in `issued` can be used, their errors determine
+    the dependence between hours. To avoid leakage, no price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

@@ -153,7 +153,7 @@ class DecisionScores:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Return the mean savings of plans within a day, for each key of `days` and duration, and within a week.
+        """Return the mean savings of plans within a day, by key of `days` and by length, and of plans within a week.
 
         `days[ahead]` lists results of `day_savings`, and `weeks` holds results of `week_savings`.
         """

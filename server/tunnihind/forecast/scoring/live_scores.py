@@ -1,6 +1,6 @@
 """Scores runs as they were issued.
 
-On each issue day, only the last run before gate closure is scored, because a household would plan with this run. The
+For each issue day, only the last run before gate closure is scored, because a household would plan with this run. The
 run is scored on the delivery days 1 to 7 days after the issue day. A `DayScores` holds the scores of one of these days.
 `WindowScores` combines the `DayScores` of several days.
 """
@@ -123,7 +123,7 @@ NO_SCORES_BY_MONTH: Final = ScoresByMonth()
 class LiveScores:
     """The scores of the issued runs, and the monthly scores of the backtest.
 
-    `days` and `windows` cover only the newly scored runs. `months` also covers the stored scores of older runs.
+    `days` and `windows` cover only the newly scored runs. `months.issued` also covers the stored scores of older runs.
     """
 
     days: tuple[DayScores, ...] = ()
