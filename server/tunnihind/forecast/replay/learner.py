@@ -122,7 +122,10 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model to all learnt days. Replayed forecasts with issue days until the next refit use this fit."""
+        """Fit the model to all learnt days.
+
+        Replayed forecasts with issue days between this refit and the next use this fit.
+        """
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
