@@ -32,15 +32,16 @@ from tunnihind.price_series import PriceSeries
 _STALE_AFTER_DAYS: Final = 7
 """If a covariate's newest forecast is at least this many days old, the covariate is not used."""
 _SEARCHED_DAYS: Final = 14
-"""`newest_whole_day` searches this many days, back from the newest known price."""
+"""`newest_whole_day` searches at most this many days, back from the newest known price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
     """A covariate that a driver uses. Its newest forecast was issued at `issued_ts`.
 
-    `reaches_ts` is the start of the last hour with a value in today's vintage, computed as if every day had 24 hours.
-    If the vintage has no value from tomorrow on, `is_imputed` is true and `reaches_ts` is the start of today.
+    `reaches_ts` is the start of the last hour with a value in today's vintage. This start is computed as if every day
+    had 24 hours. If the vintage has no value from tomorrow on, `is_imputed` is true and `reaches_ts` is the start of
+    today.
     """
 
     name: str
@@ -55,8 +56,8 @@ class KnownDays:
 
     `newest_row` is the row of the newest delivery day whose prices are all known. `today_row` is the row of the
     delivery day at that instant. `stale_days` is the number of whole days since the newest forecast of the covariates
-    that reach several days ahead, or 0 if there are none. `weather_runs` holds the instants at which the weather runs
-    in use were initialised. `ignored` holds the names of the covariates that no driver uses.
+    that reach several days ahead, or 0 if no such forecast is less than 7 days old. `weather_runs` holds the instants
+    at which the weather runs in use were initialised. `ignored` holds the names of the covariates that no driver uses.
     """
 
     grid: DayGrid
@@ -142,11 +143,11 @@ class _FreshCovariates:
 
     @property
     def stale_days(self) -> int:
-        """The whole days since the newest of all forecasts of the `far_names`, or 0 if `far_names` is empty."""
+        """The whole days since the newest forecast of any covariate in `far_names`, or 0 if `far_names` is empty."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far_vintages(self) -> Iterator[dict[str, Floats32]]:
-        """Yield the vintages (issue days, ages, 24) of the `far_names`, one group of `name_groups` at a time."""
+        """For each group that `name_groups` makes of `far_names`, yield the vintages (issue days, ages, 24)."""
         for names in name_groups(self.far_names):
             yield self._vintages(names, range(self.today_row + 1), is_far=True)
 
@@ -163,8 +164,8 @@ class _FreshCovariates:
     def _vintages(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Floats32]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row must be today's.
 
-        If `is_far` is true and a covariate's newest forecast is older than `stale_days`, today's vintage is NaN,
-        because an estimate from the other covariates is better than such an old forecast.
+        If `is_far` is true and a covariate's newest forecast is more than `stale_days` whole days old, today's vintage
+        is NaN, because an estimate from the other covariates is better than such an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today_row, stale_days)

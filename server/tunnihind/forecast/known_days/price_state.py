@@ -21,7 +21,7 @@ MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 _RANGE_DAYS: Final = 90
 _BELOW_RANGE, _ABOVE_RANGE = 0.3, 0.15
-"""A forecast's lower bound lies `_BELOW_RANGE` below the lowest price of the last `_RANGE_DAYS` days.
+"""The lower bound of a regression's forecast lies `_BELOW_RANGE` below the lowest price of the last 90 days.
 
 The upper bound lies `_ABOVE_RANGE` above the highest of these prices. Both distances are on the asinh scale.
 """
@@ -59,8 +59,8 @@ class PriceState:
     a neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the newest earlier
     price at the same clock hour, or with 0 if there is none. `trailing_means[k]` holds each clock hour's mean of
     `own_filled` over the k days up to each day. `profile` holds each clock hour's price less the day's mean price,
-    averaged over the 15 days up to each day. For each day, `low` and `high` (days,) hold the bounds of a forecast that
-    uses the prices up to that day.
+    averaged over the 15 days up to each day. For each day, `low` and `high` (days,) hold the bounds of a regression's
+    forecast that uses the prices up to that day.
     """
 
     eur_mwh: Floats

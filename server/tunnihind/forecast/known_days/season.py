@@ -14,7 +14,7 @@ from tunnihind.public_holidays import is_holiday
 
 _MEAN_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""Lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
+"""In `Season.sun`, lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def issue_instants(grid: DayGrid, as_of: int, today_row: int, stale_days: int = 
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return the issue instant of the newest series that reaches past its issue, or None if there is none."""
+    """Return the issue instant of the newest forecast that reaches past its issue, or None if no forecast does."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _reaches_past_its_issue(issue)), None)
 
@@ -53,11 +53,11 @@ def _reaches_past_its_issue(issue: IssuedSeries) -> bool:
 
 
 def without_superseded_weather_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Return a covariate's forecasts without the weather runs that a newer one replaced before the next `ISSUE_AT`.
+    """Return a covariate's forecasts without the superseded weather runs.
 
-    All weather runs issued after the last `ISSUE_AT` before `as_of` are kept. Two weeks after their issue, the pipeline
-    deletes many weather runs. If training used weather runs that are deleted later, each deletion would change the
-    model.
+    A weather run is superseded if the next `ISSUE_AT` is not after `as_of`, and if a newer weather run was issued by
+    that `ISSUE_AT`. Two weeks after their issue, the pipeline deletes many weather runs. If training used weather runs
+    that are deleted later, each deletion would change the model.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
