@@ -1,7 +1,7 @@
 """A kernel ridge regression that predicts all 24 hours of a day together.
 
 The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridge regressions for single hours, the kernel
-regression includes interactions between inputs. The distance between two days depends most on the inputs with large
+regression includes interactions between all inputs. The distance between two days depends most on the inputs with large
 coefficients in a linear fit of all hours. The method is a diagonal recursive feature machine with linear features
 (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single
 precision, which is accurate enough.
@@ -139,8 +139,9 @@ class KernelFit:
     """A fitted kernel regression.
 
     `rows` (days, inputs) holds the standardised and scaled inputs of the fitted days, and `norms` (days,) their squared
-    norms. `mean`, `sd` and `scale` (inputs,) hold the mean, the standard deviation and the scale of each input. `level`
-    (24,) holds the weighted mean price of each hour. `alpha` (days, 24) holds the coefficients.
+    norms. `mean`, `sd` and `scale` (inputs,) hold the weighted mean, the weighted standard deviation and the scale of
+    each input. If an input is nearly constant, its `sd` is 1e6. `level` (24,) holds the weighted mean price of each
+    hour. `alpha` (days, 24) holds the coefficients.
     """
 
     rows: Floats32

@@ -40,10 +40,10 @@ class EnsembleMember:
     """The settings of one ridge regression. The forecasts of all ridge regressions in `MEMBERS` are averaged.
 
     The ridge regression predicts the price minus `week_mean_share` times the clock hour's mean price of the last seven
-    days, on the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the
-    coefficients of the columns that the lead shares with the previous lead (the first `shared` columns in
-    `Moments.fit_ridges`) are shrunk toward `previous_lead_share` times the previous lead's coefficients. All other
-    coefficients are shrunk toward 0.
+    days, on the asinh scale. Each lead's penalty (`_PENALTY`) is multiplied by `penalty`. From lead 2 on, the first
+    `shared` columns in `Moments.fit_ridges` are also columns of the previous lead. The coefficients of these columns
+    are shrunk toward `previous_lead_share` times the previous lead's coefficients. All other coefficients are shrunk
+    toward 0.
     """
 
     week_mean_share: float
@@ -110,7 +110,8 @@ class Moments:
 
     `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
     weighted sums of the products of a column and the target of an `EnsembleMember`: the price minus `week_mean_share`
-    times the clock hour's mean price. Column 0 is the constant 1, and the p input columns follow.
+    times the clock hour's mean price of the last seven days. Column 0 is the constant 1, and the p input columns
+    follow.
     """
 
     gram: Floats

@@ -29,7 +29,7 @@ _WEEK_MEAN_DAYS: Final = 60
 This share shrinks to 0 at `ENOUGH_PRICE_DAYS` learnt days.
 """
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The weight of the kernel regression, by lead. The mean of the ridge regressions has 1 minus this weight."""
+"""The weight of a fitted kernel regression, by lead. The mean of the ridge regressions has the rest of the weight."""
 
 
 @dataclass(frozen=True, slots=True)

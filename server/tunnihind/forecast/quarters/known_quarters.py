@@ -21,7 +21,7 @@ MIDDLES: Final[Floats] = (np.arange(_PER_HOUR) + 0.5) / _PER_HOUR - 0.5
 LEARNT_DAYS: Final = 250
 """The forecasts of quarters and the ranks of the price paths are learnt from up to about this many past days."""
 _RECENT_DAYS: Final = 70
-"""`recent_distance` uses at most this many days, because older days would weigh less than 1% of the newest day."""
+"""`recent_distance` uses at most this many days: an older day would have less than 1% of the newest day's weight."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The weights of the hour before, the hour itself and the hour after in `recent_distance`."""
@@ -63,7 +63,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours of the day `last` and of the `LEARNT_DAYS` days before it.
+        """Return the shapes of the hours of the day `last` and of the 250 days before it.
 
         Days before `QUARTERS_SINCE`, the first day with prices for quarters, are left out.
         """

@@ -89,7 +89,7 @@ class SlopeRegression:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: ReplayedForecasts, market: Market) -> Self:
-        """Compute each day's sums from the slopes in `known`, the forecasts in `issued` and the sun's elevation."""
+        """Compute each day's sums from `known`, the forecasts in `issued` and the sun's elevation."""
         days = len(known.slope)
         before, after, unit = _forecast_changes(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
