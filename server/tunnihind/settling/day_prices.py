@@ -40,8 +40,8 @@ class PricePair(NamedTuple):
 class DayPrices:
     """The prices of a day in EUR/MWh.
 
-    `quarters` maps the start of each quarter to its price. `whole_hours` maps the start of an hour to the price that
-    was given for the whole hour.
+    `quarters` maps the start of a quarter to its price. `whole_hours` maps the start of an hour to the price that was
+    given for the whole hour.
     """
 
     quarters: dict[int, float] = field(default_factory=dict)

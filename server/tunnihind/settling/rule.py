@@ -19,16 +19,17 @@ _ASKED_EARLY_S: Final = 60
 """The times below are this many seconds less than whole hours, because the answers to two hourly requests may come
 slightly less than an hour apart."""
 _ACCEPT_CORRECTION_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source must repeat a correction of its own unconfirmed prices for this many seconds, or for
-`ACCEPT_DISPUTED_AFTER_S` seconds if another source contradicts the correction."""
+"""Unless a second source gives the same new prices, a source must repeat a correction of its own unconfirmed prices for
+this many seconds, or for `ACCEPT_DISPUTED_AFTER_S` seconds if another source's credible prices contradict the
+correction."""
 ACCEPT_DISPUTED_AFTER_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """For a day from `waits_from` on, a source must repeat its prices for this many seconds if they contradict another
 source's credible or settled prices, and no second source gives the same prices. A claim is not credible if its last
 answer is at least this many seconds older than the last answer of another claim that is neither off nor doubtful."""
 _ACCEPT_SUSPECT_AFTER_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
-seconds. If two sources change agreed prices, and the change looks like a mistake, both must repeat the new prices for
-this many seconds."""
+seconds before the rule settles them without a second source. If two sources change agreed prices, and the change looks
+like a mistake, both must repeat the new prices for this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class Ruling:
 class Claim:
     """A source's prices for a delivery day, with all that speaks for or against them.
 
-    `comparison` compares the source's newest answer with all settled prices. `doubt` is the reason to doubt the prices,
-    or None if there is no reason.
+    `comparison` compares the source's whole newest answer with the settled prices. `doubt` is the reason to doubt the
+    claim's prices, or None if there is no reason.
     """
 
     witness: Witness
@@ -162,8 +163,8 @@ def _rule_on_day(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 def _ruling_on_agreement(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
     """Return the ruling on a day about which the two claims of `pair` agree.
 
-    If these claims would change agreed prices, and the change looks like a mistake, the claims are held back until both
-    sources have repeated their prices for `_ACCEPT_SUSPECT_AFTER_S` seconds.
+    If these claims would change agreed prices, and the change looks like a mistake, the claims are held back at least
+    until both sources have repeated their prices for `_ACCEPT_SUSPECT_AFTER_S` seconds.
     """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -229,7 +230,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _preference_key(one: Claim) -> tuple[bool, bool]:
-    """Return a sort key for the claims of a disputed day. The rule settles the first claim in this order.
+    """Return a sort key for the claims of a disputed day. The rule settles the first claim that need not wait longer.
 
     Claims of sources that contradict no agreed day come first. Among equals, claims with quarters come first if the day
     was traded in quarters.

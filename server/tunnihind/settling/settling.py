@@ -49,8 +49,8 @@ class SettlingOutcome:
     """The result of settling answers.
 
     `added` counts the new, corrected and unchanged prices. If a zone's unconfirmed prices were withdrawn because the
-    new prices contradicted all settled days, `wrong_since` is the earliest instant at which a price of these days was
-    seen. Otherwise, `wrong_since` is None.
+    new prices contradicted all settled days that they cover, `wrong_since` is the earliest instant at which a price of
+    these days was seen. Otherwise, `wrong_since` is None.
     """
 
     added: AddedCounts = field(default_factory=AddedCounts)
