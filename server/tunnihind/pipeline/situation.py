@@ -35,9 +35,9 @@ def read_situation(
 ) -> Situation:
     """Read the facts that decide which tasks are due at `now`. Raises StoreError.
 
-    The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model.
-    `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `blocked` must
-    not begin now.
+    The back-fill fetches no data from before `history_start`. `models` maps each zone to the identity of the zone's
+    model. `put_off` contains (name of a source, day) for each day that the back-fill skips now. The tasks in `blocked`
+    must not begin now.
     """
     today = delivery_day(now)
     held = store.witnesses.held_back()
@@ -85,7 +85,7 @@ def last_day_before_gap(settled: PriceSeries, first: date, last: date, excused: 
     """Return the newest delivery day before the first gap in the settled prices of the days from `first` to `last`.
 
     A day with missing prices is not a gap if the day is in `excused`, or comes before the first complete day. If no day
-    is complete, return None.
+    is complete, return None. If no gap follows the first complete day, return `last`.
     """
     through: date | None = None
     for offset in range((last - first).days + 1):

@@ -30,8 +30,8 @@ class SourceCaller:
         """Send a request to a source by calling `request`, and return the answer. Raises SourceError, StoreError.
 
         If the source fails several times in a row, only the first failure is logged as a warning, and the other
-        failures at level DEBUG. `advice` is added to the logged text. If the source has asked for a pause that is not
-        over yet, the call sends no request and raises RateLimited.
+        failures at level DEBUG. `advice` is added to the logged text of a failure. If the source has asked for a pause
+        that is not over yet, the call sends no request and raises RateLimited.
         """
         self._raise_if_paused(source)
         try:

@@ -29,7 +29,8 @@ _NICENESS: Final = 10
 _IDLE_S: Final = 5.0
 """The process ends after this many seconds without work, because the next call usually comes only an hour later."""
 _CALL_LIMIT_S: Final = 15 * 60.0
-"""The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first may take minutes."""
+"""The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first call may take
+minutes."""
 _PART_OF_CALL_LIMIT_S: Final = 10.0
 """The time limit is divided into sleeps of this many seconds, so that the time in which a container was frozen counts
 as one sleep at most."""
@@ -78,8 +79,9 @@ class Worker:
 
         If `work` raises a TunnihindError, this call raises the same error. If `work` raises another error, this call
         raises a RuntimeError with the traceback as a note. If the process dies, or if `work` exceeds the time limit,
-        `work` is called once more. Raises WorkerError if the second attempt fails in the same way, if the process can't
-        be started, or if `close` ends the process. If this call is cancelled during `work`, the process ends.
+        `work` is called once more. Raises WorkerError if the second attempt also ends in one of these two ways, if the
+        process can't be started, or if `close` ends the process. If this call is cancelled during `work`, the process
+        ends.
         """
         async with self._lock:
             self._cancel_idle_end()
@@ -93,7 +95,7 @@ class Worker:
                 raise WorkerError(f"{error}, twice at the same work") from None
 
     def close(self) -> None:
-        """End the process at once."""
+        """End the process at once, even during a call."""
         self._cancel_idle_end()
         process, self._process = self._process, None
         if process is not None:
@@ -174,7 +176,7 @@ class _ProcessDiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread receives the process's results and log records, and waits for its end."""
+    """One running process. A thread receives the process's results and log records, and waits for the process's end."""
 
     def __init__(
         self,
@@ -270,9 +272,9 @@ class _Process:
 def _needed_environment() -> dict[str, str]:
     """Return the environment variables that the worker's process needs to start.
 
-    `PYTHONPATH` lists the folders of the server's `sys.path`. The other variables may contain secrets, and other
-    programs may be able to read the environment with which a process started (`/proc/PID/environ`). So `_Process` sends
-    all variables except the server's settings in a message.
+    `PYTHONPATH` lists the folders of the server's `sys.path`. Variables that the process does not need to start may
+    contain secrets, and other programs may be able to read the environment with which a process started
+    (`/proc/PID/environ`). So `_Process` sends all variables except the server's settings in a message.
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
