@@ -82,7 +82,7 @@ class CovariateBook:
         """
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # `superfluous` is called once for each covariate, because covariates are issued at different times.
+            # `superfluous` is called once for each covariate, because each covariate has its own instants of issue.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -143,9 +143,10 @@ class CovariateBook:
             return None
 
     def change_counts(self) -> tuple[int, int]:
-        """Return a number that increases with every change except `delete_superfluous`, and the number of stored rows.
+        """Return a number that increases with every change to covariates, and the number of stored rows.
 
-        If two calls return the same numbers, no covariate has changed between the calls. Raises StoreError.
+        Deletions by `delete_superfluous` don't increase the first number. If two calls return the same numbers, no
+        covariate has changed between the calls. Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._state.covariate_change_count(connection), connection.execute(

@@ -1,4 +1,4 @@
-"""Connects to PostgreSQL through psycopg. Several servers can use the same database.
+"""Connects to PostgreSQL through psycopg. Several servers of Tunnihind can use the same database.
 
 The store notices a lost connection within about ten seconds, or within 40 seconds behind a proxy. Behind a proxy,
 `migrating` may never notice the loss. When the database server is back, the next access works again.
