@@ -170,7 +170,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         try:
             known, reset = await self._poller.poll(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
-            self._update_if_due()
+            self._update_entities_if_outdated()
             raise UpdateFailed(
                 translation_domain=error.translation_domain,
                 translation_key=error.translation_key,
@@ -183,10 +183,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             self.planner.forget_decisions()
             self.ledger.forget_all()
         if known == self.data:
-            self._update_if_due()
+            self._update_entities_if_outdated()
         return known
 
-    def _update_if_due(self) -> None:
+    def _update_entities_if_outdated(self) -> None:
         """Update the entities if the list of problems has changed, or if the timer has missed a quarter-hour.
 
         The timer may miss a quarter-hour if the computer was asleep, or if a clock was changed.

@@ -29,7 +29,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.json import json_bytes
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS, async_subscribe
+from custom_components.tunnihind.card.feed import ENTRY_BROADCASTERS, async_subscribe_card
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.coordinator import TunnihindCoordinator
 from custom_components.tunnihind.plans.outcome import Window
@@ -165,11 +165,11 @@ async def test_card(make_home: MakeHome, hass_admin_user: User, billed_by: str, 
     openings = []
     for _ in range(POLLS):
         began = time.thread_time()
-        close = async_subscribe(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
+        close = async_subscribe_card(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
         openings.append(time.thread_time() - began)
         close()
     _print(f"{what}: card opened, {browser.sent[-1]} bytes", openings)
-    async_subscribe(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
+    async_subscribe_card(home.hass, home.entry, browser, 1)  # type: ignore[arg-type]
     browser.sent.clear()
     ticks = []
     step_s = QUARTER_S if billed_by == "quarter" else HOUR_S

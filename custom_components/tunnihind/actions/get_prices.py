@@ -8,7 +8,7 @@ from homeassistant.core import ServiceCall, ServiceResponse
 from homeassistant.helpers import config_validation as cv
 from homeassistant.util.json import JsonObjectType, JsonValueType
 
-from ..household.prices_now import emhass_mapping, nord_pool_rates
+from ..household.prices_now import emhass_mapping, prices_in_nord_pool_format
 from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import (
     DIRECTION_FIELD,
@@ -72,7 +72,7 @@ def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonV
     if price_format == PriceFormat.MAPPING:
         return {**emhass_mapping(periods)}
     if price_format == PriceFormat.RATES:
-        return [*nord_pool_rates(periods)]
+        return [*prices_in_nord_pool_format(periods)]
     return [_price_answer(period) for period in periods]
 
 

@@ -42,7 +42,7 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 
 
 @callback
-def async_subscribe(
+def async_subscribe_card(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
     """Send a card its contents now, and the changed fields after every change.
@@ -214,7 +214,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     entry = _readable_entry(hass, connection, msg)
     if entry:
         connection.send_result(msg["id"])
-        connection.subscriptions[msg["id"]] = async_subscribe(hass, entry, connection, msg["id"])
+        connection.subscriptions[msg["id"]] = async_subscribe_card(hass, entry, connection, msg["id"])
 
 
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})

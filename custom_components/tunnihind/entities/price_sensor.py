@@ -17,7 +17,7 @@ from ..entity import (
     ValueDescription,
     ValueSensor,
 )
-from ..household.prices_now import DayPriceSummary, PricesNow, haeo_points, nord_pool_rates
+from ..household.prices_now import DayPriceSummary, PricesNow, haeo_points, prices_in_nord_pool_format
 from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
@@ -93,10 +93,10 @@ def _current_price_attributes(prices: PricesNow) -> Attributes:
     return {
         "settled": _is_settled(prices.current_period),
         "tomorrow_valid": prices.tomorrow_prices is not None,
-        "raw_yesterday": nord_pool_rates(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
-        "raw_today": nord_pool_rates(prices.settled_periods_on(prices.today)),
-        "raw_tomorrow": nord_pool_rates(prices.settled_periods_on(prices.tomorrow)),
-        "raw_forecast": nord_pool_rates(prices.predicted_periods),
+        "raw_yesterday": prices_in_nord_pool_format(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
+        "raw_today": prices_in_nord_pool_format(prices.settled_periods_on(prices.today)),
+        "raw_tomorrow": prices_in_nord_pool_format(prices.settled_periods_on(prices.tomorrow)),
+        "raw_forecast": prices_in_nord_pool_format(prices.predicted_periods),
         "forecast": prices.predicted_bands,
     }
 
@@ -135,7 +135,7 @@ def _average_ahead_attributes(prices: PricesNow) -> Attributes:
 
 def _price_list_attributes(prices: PricesNow) -> Attributes:
     return {
-        "rates": nord_pool_rates(prices.listed_periods),
+        "rates": prices_in_nord_pool_format(prices.listed_periods),
         "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
         # Without the attribute `interpolation_mode`, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",

@@ -239,7 +239,7 @@ class PricesNow:
 # The functions below convert periods to the formats of other programs. All prices are in EUR/kWh.
 
 
-def nord_pool_rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
+def prices_in_nord_pool_format(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return a list of prices in the Nord Pool integration's format, which evcc and Predbat can read.
 
     The price of a predicted period is the median of the forecast.

@@ -134,7 +134,7 @@ class ServerPoller:
             clock_ahead_s=0 if self._clock.is_rehearsal else self._clock.server_ahead_s,
             is_history_missing=self._past_prices_fetcher.lacks_past_prices_of_today,
             are_quarters_missing=needs_quarters and self._newest_prices_fetcher.were_quarters_refused,
-            wrong_server=self._wrong_server,
+            wrong_server=self._wrong_server_problem,
         )
 
     async def poll(self, *, in_quarters: bool) -> tuple[MarketPrices, ResetReason | None]:
@@ -146,10 +146,10 @@ class ServerPoller:
         answer = await self._newest_prices_fetcher.fetch(in_quarters=in_quarters)
         self._answered_zone = answer.zone
         if answer.zone is self._zone:  # prices of another zone are refused without further requests
-            in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
+            in_doubt = self._wrong_server_problem is not None or not self._clock.agrees_with(answer.now)
             await self._request_about(at_once=in_doubt and answer is not self._newest_answer)
         self._failures = 0
-        if self._wrong_server:
+        if self._wrong_server_problem:
             self._answered_at = self._answer_made_at = self._clock.now()
             return self._known_prices_or_raise(), None
         is_new = answer is not self._newest_answer or self._answered_id != self._instance_id
@@ -172,7 +172,7 @@ class ServerPoller:
         prices are known.
         """
         known = self._known_prices_or_raise()
-        if self._wrong_server:
+        if self._wrong_server_problem:
             return known.settled
         try:
             return {**await self._client.settled_prices_of_last_days(days, known.step_s), **known.settled}
@@ -195,7 +195,7 @@ class ServerPoller:
 
     def _known_prices_or_raise(self) -> MarketPrices:
         if not self.known_prices:
-            raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
+            raise _WRONG_SERVERS[self._wrong_server_problem or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known_prices
 
     def _note_server_time(self, answer: MarketPrices) -> None:
@@ -254,7 +254,7 @@ class ServerPoller:
         return self.about.instance_id if self.about else None
 
     @property
-    def _wrong_server(self) -> Problem | None:
+    def _wrong_server_problem(self) -> Problem | None:
         if self._answered_zone is not self._zone:
             return Problem.OTHER_ZONE
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:

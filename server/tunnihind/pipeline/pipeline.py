@@ -188,7 +188,7 @@ class Pipeline:
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
-                await asyncio.to_thread(self._store.state.record_price_sources, self._price_names)
+                await asyncio.to_thread(self._store.state.record_price_source_names, self._price_names)
                 self._has_deleted_unused_sources = True
 
     async def _begin_task(self, task: Task, situation: Situation, now: int) -> None:

@@ -100,12 +100,12 @@ class StateBook:
             self.write_in(connection, _LAST_REFRESH_KEY, at)
             self._database.system.announce(connection)
 
-    def record_price_sources(self, names: Sequence[str]) -> None:
+    def record_price_source_names(self, names: Sequence[str]) -> None:
         """Record the names of the sources that the pipeline asks for prices. Raises StoreError."""
-        if self.price_sources() != list(names):
+        if self.price_source_names() != list(names):
             self.write_served(_PRICE_SOURCES_KEY, list(names))
 
-    def price_sources(self) -> list[str]:
+    def price_source_names(self) -> list[str]:
         """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES_KEY, list[str])
         return found or []

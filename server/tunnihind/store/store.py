@@ -138,7 +138,7 @@ class Store:
         Only periods that begin in [first_ts, end_ts) count. If the pipeline asks fewer than two sources for prices, the
         result is empty, because no second source could confirm the prices.
         """
-        return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
+        return self.prices.unconfirmed_days(first_ts, end_ts - 1) if len(self.state.price_source_names()) > 1 else {}
 
     def close(self) -> None:
         """Close all connections."""

@@ -249,7 +249,7 @@ class Display:
 
     def range_text(self, bounds: tuple[float, float]) -> str:
         """Write a range of prices in the reader's unit, in whole numbers."""
-        return self.texts.whole_range(*bounds)
+        return self.texts.whole_number_range(*bounds)
 
     def local_day(self, ts: float) -> date:
         """Return the calendar day of an instant in the reader's time zone."""

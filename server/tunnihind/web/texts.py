@@ -64,7 +64,7 @@ class Texts:
         """Write a number without decimals. Halves are rounded away from zero, as in the pages' scripts."""
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
-    def whole_range(self, low: float, high: float) -> str:
+    def whole_number_range(self, low: float, high: float) -> str:
         """Write a range of numbers without decimals.
 
         If the lower number is negative, an ellipsis joins the numbers, because a dash would look like a minus sign.

@@ -7,7 +7,12 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.json import json_bytes
 
 from custom_components.tunnihind.entities.price_sensor import MAX_HAEO_POINTS
-from custom_components.tunnihind.household.prices_now import PricesNow, haeo_points, nord_pool_rates, timeline_of
+from custom_components.tunnihind.household.prices_now import (
+    PricesNow,
+    haeo_points,
+    prices_in_nord_pool_format,
+    timeline_of,
+)
 from custom_components.tunnihind.prices.tariff import Tariff
 from custom_components.tunnihind.server.answers import Band, MarketPrices
 from tests.integration.household.test_entities import enable_all
@@ -84,7 +89,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
     assert (prices.listed_periods[0].start, prices.listed_periods[-1].end) == (midnight, end)
     longest = json_bytes(
         {
-            "rates": nord_pool_rates(prices.listed_periods),
+            "rates": prices_in_nord_pool_format(prices.listed_periods),
             "forecast": haeo_points(prices.listed_periods[:MAX_HAEO_POINTS]),
         }
     )

@@ -158,10 +158,10 @@ async def test_a_month_that_may_still_be_withdrawn_is_not_kept_for_good(serve: S
         now=NOW, read_prices=reader(store), are_confirmed=lambda start, end: not store.unconfirmed_days(start, end)
     )
     for sources in (["elering", "entsoe"], ["elering"]):
-        store.state.record_price_sources(sources)
+        store.state.record_price_source_names(sources)
         answer = await server.ask("/api/v1/history?month=2025-11")
         assert ("immutable" in answer.headers["Cache-Control"]) is (len(sources) == 1)
-    store.state.record_price_sources(["elering", "entsoe"])
+    store.state.record_price_source_names(["elering", "entsoe"])
     fill(store, "2025-10-31", 31, QUARTER_S, source=AGREED)
     assert "immutable" in (await server.ask("/api/v1/history?month=2025-11")).headers["Cache-Control"]
 

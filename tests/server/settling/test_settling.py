@@ -320,7 +320,7 @@ async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store)
 def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.state.record_price_sources(["elering", "entsoe"])
+    store.state.record_price_source_names(["elering", "entsoe"])
     trial = SettlingTrial(store, TODAY)
     trial.until(at("13:55"), entsoe=None)
     unconfirmed = (
@@ -347,7 +347,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
 
 
 def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
-    store.state.record_price_sources(["elering"])
+    store.state.record_price_source_names(["elering"])
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
     assert (

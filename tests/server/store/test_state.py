@@ -24,7 +24,7 @@ SERVED: dict[str, Callable[[Store], object]] = {
     "a correction": lambda store: add(store, 2.0),
     "a run": lambda store: store.runs.add(run(NOW)),
     "a held day": lambda store: store.witnesses.put(HELD),
-    "a source that is asked": lambda store: store.state.record_price_sources(["elering"]),
+    "a source that is asked": lambda store: store.state.record_price_source_names(["elering"]),
     "a score": lambda store: store.runs.store_backtest_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24)),
 }
 

@@ -265,7 +265,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
     for region in _NEAR_REGIONS:
         there = [parts[region, kind] for kind in _KINDS if (region, kind) in parts]
         if there:
-            gigawatts = [part.values * _nominal_gw(part) for part in there]
+            gigawatts = [part.values * _nominal_factor_to_gw(part) for part in there]
             residual = _residual_load(there, gigawatts, [usual_values(one) for one in gigawatts])
             drivers[f"residual_{region}"] = _members_of(there), residual
     for kind in ("wind", "solar"):
@@ -310,7 +310,7 @@ def usual_values(days: Floats) -> Floats:
     return usual
 
 
-def _nominal_gw(part: _Part) -> float:
+def _nominal_factor_to_gw(part: _Part) -> float:
     return NOMINAL_GW.get(part.key, 1.0) if part.is_weather else 1.0
 
 
@@ -324,7 +324,7 @@ def _gigawatts(part: _Part, next_day_part: _Part | None, fit_row: int) -> Floats
     if part.is_weather and next_day_part is not None and not next_day_part.is_weather:
         day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue day
         gain = _regression_slope(day_ahead, next_day_part.values[1 : 1 + len(day_ahead)], fit_row)
-    return part.values * (_nominal_gw(part) if gain is None else gain)
+    return part.values * (_nominal_factor_to_gw(part) if gain is None else gain)
 
 
 def _regression_slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
