@@ -71,7 +71,6 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Return the flow that changes the options of an entry."""
         return TunnihindOptionsFlow()
 
     @classmethod
@@ -160,7 +159,10 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         return form or self._create_entry()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for a new address, and check that a server with the entry's zone answers there."""
+        """Ask for a new address, and check that a server with the entry's zone answers there.
+
+        The server must be a rehearsal if the entry is for a rehearsal, and must not be one otherwise.
+        """
         entry = self._get_reconfigure_entry()
         server = await self._server_from_input(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):

@@ -131,7 +131,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
 
     @property
     def paid_price_calculator(self) -> PaidPriceCalculator:
-        """An object that computes the household's past prices."""
+        """An object that computes the prices that the household paid in past hours."""
         step_s = self.billing.billed_by.step_s
         fetch_month = partial(self.client.settled_prices_of_month, step_s=step_s, zone=self.zone)
         return PaidPriceCalculator(step_s=step_s, fetch_month=fetch_month, tariff=self.tariff)

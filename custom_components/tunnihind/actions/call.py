@@ -60,8 +60,8 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
     """Return the coordinator of an entry.
 
     Raises ServiceValidationError if the integration has no entry with this id, or if the entry is not loaded. If Home
-    Assistant is loading or unloading the entry, first wait until this has ended. While an entry is being loaded, the
-    first states of its entities may already trigger automations that call actions.
+    Assistant is loading or unloading the entry, first wait until this has ended, because the first states of an entry's
+    entities may trigger automations that call actions before the entry is loaded.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:

@@ -56,8 +56,8 @@ SCHEMA: Final = vol.Schema(
 async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices in the range of time that the call asks for.
 
-    If the call names no resolution, the periods are as long as in the household's contract, or hours if the server
-    sends no quarter-hour prices.
+    If the call's field `forecast` is false, predicted prices are left out. If the call names no resolution, the periods
+    are as long as in the household's contract, or hours if the server sends no quarter-hour prices.
     """
     coordinator = await coordinator_of(call)
     prices = requested_prices(call, coordinator)

@@ -67,7 +67,7 @@ def _requested_start(data: Mapping[str, Any], now: int) -> int:
 def common_import_answer(
     values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]
 ) -> JsonObjectType:
-    """Return the fields that the answers of both imports have.
+    """Return the fields about hours in an import's answer: range, number, changes and left-out hours.
 
     `values` maps the start (UTC seconds) of each hour with a known price or cost to this price or cost. `changed` is
     the number of rows that the import wrote. `left_out` maps the start of each left-out hour to the reason.

@@ -75,7 +75,8 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
     """Change all plans in the call's target.
 
     If one of the plans can't be changed, change no plan and raise ServiceValidationError. If the call asks for an
-    answer, return each plan's name, switch, changed fields, and window or reason for having no window.
+    answer, return each plan's name, the state of the plan's switch, the fields whose values differ from the plan's
+    form, and the plan's window or the reason why there is no window.
     """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plans(call)]
     change = PlanChange(

@@ -131,9 +131,9 @@ def _level_lookup(timeline: Timeline, start: int, end: int) -> Callable[[int], i
 def _tints(paid: PriceColumns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the number of each price's colour, as described in `HouseholdColumns`.
 
-    `scale` contains the market prices in EUR/MWh at which the colour changes. Fees change over time, so a market price
-    may have a different household price in each period. For each market price in `scale`, the mean of its household
-    prices over all periods with a known price separates two colours.
+    `scale` contains the market prices in EUR/MWh from which the bounds between the colours are computed. Fees change
+    over time, so a market price may have a different household price in each period. For each market price in `scale`,
+    the mean of its household prices over all periods with a known price separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

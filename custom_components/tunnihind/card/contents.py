@@ -84,12 +84,12 @@ class CardContents(CardContentsWithoutPrices):
     contain `forecast_stale`, `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or
     `euros` per kWh. `currency` is always EUR.
 
-    `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
-    contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
-    pays the buyer. If the household sells nothing, if no selling price is known, or if the user may not read selling
-    prices, `selling` is None. `now` is the current period, or None if the current price is unknown. `plans` lists all
-    plans with valid settings. If a user may not read a plan's binary sensor "Window", the plan is left out for this
-    user.
+    `prices` contains the household's prices of today and later days, or is None if none of these prices is known.
+    `selling` contains the selling prices of today and later days, without VAT. If a selling price is below zero, the
+    household pays the buyer. If the household sells nothing, if none of these selling prices is known, or if the user
+    may not read selling prices, `selling` is None. `now` is the current period, or None if the current price is
+    unknown. `plans` lists all plans with valid settings. If a user may not read a plan's binary sensor "Window", the
+    plan is left out for this user.
     """
 
     mode: Mode

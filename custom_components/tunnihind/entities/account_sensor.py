@@ -68,9 +68,9 @@ def _last_saving(subject: AccountNow) -> float | None:
 
 
 def _last_window_attributes(subject: AccountNow) -> Attributes:
-    """Return the mean savings of today, this month and all time, and the figures of the newest finished window.
+    """Return the mean savings of today, this month and all time, and the figures of the account's `last_window`.
 
-    If there is no such window, return only the mean savings. `saved` and `cost` are in EUR, `energy` is in kWh, and
+    If `last_window` is None, return only the mean savings. `saved` and `cost` are in EUR, `energy` is in kWh, and
     `hours_without_reading` is in hours. The other figures are in EUR/kWh.
     """
     means = {

@@ -47,15 +47,15 @@ _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for the entities in the target that have the translation key `_translation_key`.
+    """A trigger for the target's entities that `entities_with_translation_key` finds for `_translation_key`.
 
+    An entity with the translation key `_translation_key_if_named` counts only if the target names the entity itself.
     Other entities are ignored, but `_check_target` refuses a target that names a wrong device or entity.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
     _translation_key_if_named: ClassVar[str | None] = None
-    """Another translation key. An entity with this key counts only if the target names the entity itself."""
 
     @override
     @classmethod
@@ -186,9 +186,10 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests whether the target's entities with the translation key `_translation_key` are on.
+    """A condition that tests whether entities of the target are on.
 
-    Other entities are ignored, but `_check_target` refuses a target that names a wrong device or entity.
+    The entities are those that `entities_with_translation_key` finds for `_translation_key`. Other entities are
+    ignored, but `_check_target` refuses a target that names a wrong device or entity.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
@@ -226,7 +227,10 @@ CONDITIONS: Final = {
 
 
 def entities_with_translation_key(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return those `entity_ids` of this integration whose key, without `EXPENSIVE_PREFIX`, is `translation_key`."""
+    """Return the `entity_ids` of this integration that have the translation key `translation_key`.
+
+    The prefix `EXPENSIVE_PREFIX` of an entity's translation key is ignored.
+    """
     registry = er.async_get(hass)
     return {
         entity_id
@@ -238,11 +242,12 @@ def entities_with_translation_key(hass: HomeAssistant, entity_ids: set[str], tra
 
 
 def _check_target(hass: HomeAssistant, target: Mapping[str, Any], translation_keys: Collection[str]) -> None:
-    """Raise vol.Invalid if the target names a wrong entity of this integration, or a device with only wrong entities.
+    """Raise vol.Invalid if the target names a wrong entity or a wrong device.
 
-    An entity is wrong if `entities_with_translation_key` finds it for none of `translation_keys`. Without this check,
-    an automation would silently ignore a wrong device or entity. Areas, floors and labels in the target are not
-    checked, because they may contain any entities.
+    An entity of this integration is wrong if `entities_with_translation_key` finds it for none of `translation_keys`. A
+    device is wrong if it has entities of this integration, and all of them are wrong. Without this check, an automation
+    would silently ignore a wrong device or entity. Areas, floors and labels in the target are not checked, because they
+    may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

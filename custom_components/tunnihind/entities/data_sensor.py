@@ -123,7 +123,8 @@ class ForecastSavingSensor(AlwaysAvailableEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # Home Assistant's start waits for ordinary tasks, and a slow server must not delay the start.
+        # The first request runs in the background, because Home Assistant's start waits for ordinary tasks, and a slow
+        # server must not delay the start.
         self.coordinator.config_entry.async_create_background_task(
             self.hass, self.async_update_ha_state(force_refresh=True), f"{self.entity_id} first update"
         )

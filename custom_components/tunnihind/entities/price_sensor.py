@@ -40,8 +40,8 @@ def _bounds_attributes(first: Period | None, last: Period | None) -> Attributes:
 class PriceDescription(ValueDescription[PricesNow]):
     """The description of a sensor for a price per kilowatt-hour.
 
-    The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only the sensors for
-    current prices in EUR/kWh and for today's spread have long-term statistics.
+    The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Among the sensors for
+    prices, only those for current prices in EUR/kWh and for today's spread have long-term statistics.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH

@@ -30,7 +30,7 @@ class NumberField(NumberSelector):
 
 
 class CountField(NumberField):
-    """A number field that refuses 1.5, which Home Assistant's own number field accepts."""
+    """A number field that refuses fractions such as 1.5, which Home Assistant's own number field accepts."""
 
     @override
     def __call__(self, data: Any) -> int:

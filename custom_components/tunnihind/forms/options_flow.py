@@ -188,7 +188,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
         )
 
     def _row_choice_form(self, *, default: str | None = None) -> vol.Schema:
-        """Return a form in which the household chooses a row of fees."""
+        """Return a form in which the household chooses a row of fees. `default` names the row chosen at first."""
         names = [SelectOptionDict(value=row_name(row), label=row_name(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)

@@ -43,7 +43,7 @@ _HINT_KEY: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _LABEL_PREFIX: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _EMPTY_VALUE_TEXT: Final = "–"
-# The first plan's names by language, and its name in all other languages.
+# The first plan's names by language. In all other languages, the first plan's name is `_FIRST_PLAN_NAME`.
 _FIRST_PLAN_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_PLAN_NAME: Final = "Cheapest 3 hours"
 
