@@ -1,8 +1,9 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute, and less often after several failed polls in a row. When new prices
-arrive or the list of problems changes, the coordinator updates the entities. The entities are also updated every
-quarter-hour, even if the server doesn't answer. Prices and plans use the time of the config entry's `EntryClock`.
+The coordinator polls the server once a minute. After several failed polls in a row, or if the server requests a pause
+when a poll fails, the coordinator waits longer. When new prices arrive or the list of problems changes, the coordinator
+updates the entities. The entities are also updated every quarter-hour, even if the server doesn't answer. Prices and
+plans use the time of the config entry's `EntryClock`.
 """
 
 from collections.abc import Callable, Mapping
