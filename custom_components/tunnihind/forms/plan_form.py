@@ -112,10 +112,12 @@ _COMMON_VALUES: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that a device doesn't
-# start for only 15 minutes. The plan uses only published prices, so that its window doesn't depend on a forecast.
+# The first plan of a new entry finds the three cheapest hours of the day. Each piece lasts at least an hour, so that a
+# device doesn't start for only 15 minutes. The plan uses only published prices, so that its window doesn't depend on a
+# forecast.
 FIRST_PLAN_VALUES: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_COMMON_VALUES}
-# At first, a form that asks for an energy shows the values for charging a car at an ordinary socket.
+# For a new plan, a form that asks for an energy shows these values at first. They suit a car that charges at an
+# ordinary socket.
 _ENERGY_PLAN_VALUES: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_COMMON_VALUES}
 _LIMIT_PLAN_VALUES: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_COMMON_VALUES}
 # The values that each form shows for a new plan at first, stored in minutes, kWh, kW and c/kWh. The form `CHEAPEST`

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
 If the rate table `prices/rates.json` has figures for the zone, the form for a household's first row shows these figures
-at first. If the household keeps all the table's figures for a part of the price, the table's later figures for this
-part apply automatically. The options store fees in c/kWh.
+at first. If all figures that a household saves for a part of the price equal the table's figures for the form's date,
+the table's later figures for this part apply automatically. The options store fees in c/kWh.
 """
 
 from collections.abc import Iterable, Mapping
@@ -94,7 +94,7 @@ def ordered_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def row_named(rows: Iterable[Row], name: str | None) -> Row | None:
-    """Return the row named `name`. If there is none, for example because it was just removed, return None."""
+    """Return the row named `name`. If no row has this name, for example after its removal, return None."""
     return next((row for row in rows if row_name(row) == name), None)
 
 
@@ -122,8 +122,8 @@ class RowForm:
 
     The form uses the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on `day`. If
     `needs_date` is true, the form requires a date. If `needs_date` is false, the date is optional. If `needs_date` is
-    None, the form doesn't ask for a date. If `with_shared_settings` is true, the form also asks for the settings that
-    apply to all rows of fees.
+    None, the form doesn't ask for a date. If `with_shared_settings` is true, the form also asks for settings that apply
+    to all rows of fees.
     """
 
     day: date

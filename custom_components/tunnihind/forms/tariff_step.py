@@ -54,9 +54,9 @@ MARKET: Final = "market"
 VAT: Final = "vat"
 # The translation keys for the names of a price's parts begin with this text.
 PART_NAME_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.part.options"
-# The translation keys of sentences that depend on the zone begin with `_SENTENCE_KEY_PREFIX`, and the keys for the
-# names of periods begin with `_PERIOD_NAME_KEY_PREFIX`.
+# The translation keys of sentences that depend on the zone begin with this text.
 _SENTENCE_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
+# The translation keys for the names of periods begin with this text.
 _PERIOD_NAME_KEY_PREFIX: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
 _DECIMALS: Final = 4
@@ -94,7 +94,7 @@ class BillingPeriodNow:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the VAT rate that applies on `day` if a row of fees states no VAT rate, as a fraction."""
+        """Return the VAT rate, as a fraction, that applies on `day` if a row of fees states no VAT rate."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 

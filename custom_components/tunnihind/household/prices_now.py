@@ -26,7 +26,7 @@ _EMPTY_TIMELINE: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """A household's prices, computed again only when the server's answer or a contract has changed.
+    """A household's buying and selling prices, kept until `update` gets other arguments.
 
     `buying` contains the buying prices by billing period. `level_prices` contains the buying prices from which price
     levels, ranks and cheap hours are computed. `selling` contains the selling prices. If the household sells no
@@ -89,7 +89,7 @@ class PricesNow:
     `outcomes` maps the ids of the plans to the decisions about the plans. `unknown_parts` lists the parts of the buying
     price for which the nearest known rate is used, because `rates.json` has no rate for today. `hours_ahead` is the
     number of hours, from the current period on, whose average price is shown. `price_scale` lists the market prices
-    (EUR/MWh) from which the card computes the household prices that separate the colours.
+    (EUR/MWh) from which the module `card.columns` computes the household prices that separate the card's colours.
     """
 
     now: int
@@ -208,9 +208,10 @@ class PricesNow:
 
     @cached_property
     def listed_periods(self) -> Sequence[Period]:
-        """All periods with a price, for nine days and two hours from the day of the server's newest answer on.
+        """All periods with a price in nine days and two hours from the start of the day of the server's newest answer.
 
-        `listed_periods` changes only when the server sends a new answer or a contract changes.
+        `listed_periods` changes only when the server sends a new answer, or when the household's fees or contracts
+        change.
         """
         midnight = day_at(self.answer.now).start
         return self.timeline.periods_between(midnight, midnight + MAX_LISTED_S)

@@ -33,8 +33,8 @@ _LONGEST_GAP_S: Final = HOUR_S
 # Readings of more than 100 kW are ignored, because a home's grid connection doesn't allow so much power. The first
 # reading after the replacement of a meter may be much too high.
 _MAX_KW: Final = 100.0
-# Readings are fetched from 24 hours before the first missing reading to 24 hours after the last, because a meter may be
-# silent for hours.
+# Readings are requested for at least 24 hours before the first missing reading and for 24 hours after the last, because
+# a meter may be silent for hours.
 _FETCH_MARGIN_S: Final = 24 * HOUR_S
 
 
