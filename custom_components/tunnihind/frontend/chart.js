@@ -8,7 +8,7 @@
  * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
  *   `price` is the published price or a forecast's median. `low` and `high` are the forecast's 10th and 90th percentile.
  *   They are null for a published price. The card's prices are in EUR/kWh, and a page's are in the reader's unit.
- *   `tint` is an index of TINTS, or null if the colour is unknown
+ *   `tint` is an index of TINTS. It is null if the colour is unknown, and for all forecasts of a page
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
@@ -24,7 +24,7 @@
  * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} PlotLayout
  *   the edges of the plot. Without `left`, the labels of the price axis get the room that they need. The times begin at
  *   the y coordinate `below`, and the day names are under the times. If `hasHours` is false, there are no times. If
- *   `hasAxis` is false, there are no labels of the price axis and no day names
+ *   `hasAxis` is false, there are no labels of the price axis, no grid lines and no day names
  */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
@@ -156,9 +156,9 @@ const DAY_GAP_PX = 8;
 
 /**
  * The names of the days in view. `at` is the instant at the middle of a name.
- * If a whole day has room for its shortest name, each name that fits is in the middle of the visible part of its day.
- * Otherwise, only one of `every` days has a name, at the start of the day. The named days don't depend on the start of
- * the view, so names don't flicker while the view moves.
+ * If a whole day has room for its shortest name, each day has a name in the middle of its visible part, unless this
+ * part is too short for a name. Otherwise, only one of `every` days has a name, at the start of the day. These days are
+ * chosen by their `number` and not by the start of the view, so that names don't flicker while the view moves.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} pxPerSecond
  * @param {(text: string) => number} widthOf the width of a text
  * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
@@ -422,7 +422,8 @@ const DRAG_THRESHOLD_PX = 6;
 const EVENT_NAMES = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 
 /**
- * Lets the reader move the chart by pointer, touch and keys. The host sets `scene` and `viewLimits`.
+ * Lets the reader move and zoom the chart, and point at periods, by pointer, touch and keys. The host sets `scene` and
+ * `viewLimits`.
  * @template {Scene} S @template {Drawing & {draw(scene: S): void}} D
  */
 export class Chart {
@@ -482,8 +483,9 @@ export class Chart {
   }
 
   /**
-   * Zooms in for factors above 1, else out. The instant `around` stays in place. By default, `around` is the start of
-   * the period pointed at, or else the present if it is in view, or else the middle of the view.
+   * Zooms in for factors above 1, else out. The instant `around` stays in place, unless the limits of the view move it.
+   * By default, `around` is the start of the period pointed at, or else the present if it is in view, or else the
+   * middle of the view.
    * @param {number} [factor] @param {number} [around]
    */
   zoom(factor = ZOOM, around) {
@@ -507,8 +509,8 @@ export class Chart {
   }
 
   /**
-   * Points at the period `places` after the period pointed at, or at the present period if none is pointed at. Moves
-   * the view to show this period.
+   * Points at the period `places` after the period pointed at, but never beyond the first or the last period. If no
+   * period is pointed at, points at the present period. Moves the view to show the period now pointed at.
    * @param {number} places
    */
   stepPointed(places) {

@@ -1,6 +1,7 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// custom_components/tunnihind/card sends the prices. Instants are unix seconds of the entry's clock. Prices are in EUR/kWh.
+// custom_components/tunnihind/card sends the prices. Prices are in EUR/kWh. Instants are unix seconds. Except for
+// `stale_since`, the instants that the card receives are on the entry's clock.
 
 import { BAND_PX, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished, middleWithin, periodAt, periodsInView, roundStep, setAttributes, setText, TINTS } from "./chart.js";
 
@@ -10,7 +11,10 @@ import { BAND_PX, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, isPublished,
 // --- texts
 
 const LANGUAGES = ["en", "et", "ru"];
-/** The texts, in the order of LANGUAGES. If a text has several plural forms, the number `n` chooses the form. */
+/**
+ * Each text in all languages, in the order of LANGUAGES. If a text has several plural forms, the number `n` chooses the
+ * form.
+ */
 const TEXTS = {
   name: ["Tunnihind electricity price", "Tunnihinna elektrihind", "Tunnihind: цена на электричество"],
   description: [
@@ -288,7 +292,7 @@ const piecesIn = ({ windows }, { from, to }) => windows.flat().filter((piece) =>
 
 /**
  * The plans with a piece in view: first plans with a running piece, then plans by the start of their next piece, then
- * plans with only past pieces from the newest. Pieces outside the view don't count.
+ * plans with only past pieces by the end of their last piece, the latest first. Pieces outside the view don't count.
  * @param {Plan[]} plans @param {Span} view @param {number} now
  */
 export function plansInView(plans, view, now) {
@@ -455,7 +459,8 @@ class CardDrawing extends Drawing {
   }
 
   /**
-   * Marks the lowest and the highest price in view. If their labels would overlap, only the highest price has a label.
+   * Marks the cheapest and the most expensive period in view, as found by `extremes`. If their labels would overlap,
+   * only the most expensive period has a label.
    * @param {[Period, Period] | null} found
    */
   drawExtremes(found) {
@@ -498,7 +503,10 @@ class CardChart extends Chart {
     this.updateNow();
   }
 
-  /** Updates the present instant, the days and the limits of the view. A chosen range begins at the start of today. */
+  /**
+   * Updates the present instant, the days and the limits of the view. If the chart shows a range, the view begins at the
+   * start of today.
+   */
   updateNow() {
     const { scene } = this;
     if (!scene) return;
@@ -645,7 +653,10 @@ const CARD_HTML = `<style>${STYLE}</style><ha-card>
 /** The card's classes, from large to small. The card has the first that fits. `least` is the chart's least height. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
-/** This device's clock counts as wrong if it is more than this many seconds outside the entry's current period. */
+/**
+ * This device's clock counts as wrong if its time plus `clock_ahead_s` is at least this many seconds outside the
+ * entry's current period.
+ */
 const CLOCK_TOLERANCE_S = 60;
 /** @type {Record<string, TextKey>} the keys of the texts for refusals and states whose names are not keys of TEXTS */
 const MESSAGE_KEYS = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
@@ -803,7 +814,7 @@ const cardClass = (Base) => class extends Base {
     return { type: `tunnihind/card/${name}`, ...(entry_id ? { entry_id } : entity ? { entity_id: entity } : {}) };
   }
 
-  /** Requests the prices of the days before today, and shows them. */
+  /** Requests the prices of the 13 days before today, and shows them. */
   requestPast() {
     this.isPastAsked = true;
     const { prices } = this.contents;
@@ -925,7 +936,7 @@ const cardClass = (Base) => class extends Base {
     if (mode !== "live") setText(elements.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
   }
 
-  /** Sums up the prices of today and tomorrow, and the plans from today on, for screen readers. */
+  /** A text for screen readers: the lowest and highest prices of today and tomorrow, and the plans from today on. */
   summary() {
     const { periods, plans, wording, now } = /** @type {Scene} */ (this.chart.scene);
     const sentences = [];
