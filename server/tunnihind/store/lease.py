@@ -28,7 +28,7 @@ BEAT_EVERY_S: Final = 3.0
 """The seconds between two renewals of the lease by its holder."""
 
 LOOK_EVERY_S: Final = 1.0
-"""The seconds between two checks of the lease by a server that stands by."""
+"""The seconds between two checks of the lease by a process that waits for the lease."""
 
 EXPIRES_AFTER_S: Final = 10
 """After this many seconds without a renewal, another process may take over the lease, unless `CONFIRMED_AFTER_S`
@@ -91,8 +91,8 @@ class Lease:
     def is_certainly_held(self) -> bool:
         """True if this process certainly still holds the lease.
 
-        If the database is a file, the lease is certain until `claim` returns False or `release` is called. If the
-        database is on a server, the lease is certain only for `EXPIRES_AFTER_S` seconds after each renewal, because
+        If the database is a file, the lease counts as held until `claim` returns False or `release` is called. If the
+        database is on a server, the lease counts as held only for `EXPIRES_AFTER_S` seconds after each renewal, because
         another process may reach the server when this process can't.
         """
         if self._renewed_at is None:
@@ -170,8 +170,8 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": _NAME, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # The process id is checked only if the database is a file, because processes on several machines with the same
-        # name may share a database server.
+        # The process id is checked only if the database is a file, because several machines with the same name may use
+        # one database server.
         if self._database.system.path is not None and holder.host == self._host and not _is_running(holder.pid):
             return False
         silent_s = self._silence_of(holder)

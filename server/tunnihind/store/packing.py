@@ -77,8 +77,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_covariate_values(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and a scale. NaN is allowed.
 
-    If a factor of `_SCALES` turns all values into 16-bit integers, these integers are stored, and the scale is the
-    factor. Otherwise, the values are stored in single precision, and the scale is 0.
+    The scale is the first factor of `_SCALES` that turns all known values into 16-bit integers, and these integers
+    are stored. If no factor does so, the values are stored in single precision, and the scale is 0.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:

@@ -101,8 +101,8 @@ class PriceBook:
 
         Each transaction stores the prices of at most 400 days. `seen_ts` is the instant at which the server first saw
         the prices. If the period of a new price has begun by `seen_ts`, the price counts as known from the publication
-        time of its delivery day. All other new prices, and all corrections, count as known from `seen_ts`. Raises
-        StoreError.
+        time of its delivery day. All other new prices count as known from `seen_ts`, and so do corrections, unless the
+        clock was set back. Raises StoreError.
         """
         added = AddedCounts()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -168,7 +168,8 @@ class PriceBook:
         with self._database.writing() as connection:
             connection.execute(delete(table).where(*given, table.c.ts.between(start_ts, end_ts - 1)))
             connection.execute(delete(runs).where(runs.c.zone == zone, runs.c.made_at >= since_ts))
-            # A price may count as known long before `since_ts`, for the forecasts of any zone.
+            # A deleted price may have counted as known long before `since_ts`, and any zone's forecast may have used
+            # the price.
             delete_past_forecasts_since(connection, EARLIEST)
             self._state.record_price_change(connection, at)
 

@@ -113,7 +113,7 @@ class TableRows[Row: StoredRow, Found]:
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """`make` turns rows into objects.
+        """`make` returns an object for each row.
 
         If a row is damaged, `make` must raise one of the errors in `DAMAGE_ERRORS`.
         """

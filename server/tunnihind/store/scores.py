@@ -46,8 +46,8 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _FIRST_PLAN_FIGURE: Final = 1 + len(_MEANS) + 1
 _FIGURE_COUNT: Final = _FIRST_PLAN_FIGURE + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""A row has this many figures: the number of hours, the `_MEANS`, the error of the seven-day mean, and the savings of
-the plans."""
+"""A row of `day_scores` has this many figures: the number of hours, the means that `_MEANS` names, the MAE of the
+seven-day mean, and the savings of the plans."""
 _SHARE_FIGURES: Final = slice(3, 6)
 """These figures are shares of the hours. They are stored as numbers of hours, because packed numbers have at most
 two decimals."""
@@ -259,7 +259,7 @@ def _forecast(row: _ForecastRow) -> Next24HoursForecast:
 def delete_past_forecasts_since(connection: Connection, known_ts: int) -> None:
     """Delete all zones' forecasts of past days that were issued at `known_ts` or later.
 
-    Each transaction that adds data known at `known_ts` must call this function, because a forecast may use data of
-    other zones.
+    Each transaction that adds data known from `known_ts` on must call this function. Forecasts of all zones are
+    deleted, because a forecast may use data of other zones.
     """
     connection.execute(delete(past_forecasts).where(past_forecasts.c.issued_ts >= known_ts))

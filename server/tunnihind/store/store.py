@@ -76,7 +76,7 @@ class Store:
         )
 
     def unguarded_lease(self) -> Lease:
-        """Return a new `Lease` for the pipeline, on which no write depends."""
+        """Return a new `Lease` for the pipeline. No write depends on this lease."""
         return Lease(self.database)
 
     def lease_guarding_writes(self) -> Lease:

@@ -1,7 +1,7 @@
 """Opens SQLite databases in files or in memory.
 
-Each access checks whether the file was deleted or replaced. SQLite itself would continue to write to a deleted file,
-and all new data would be lost.
+Before each transaction, `require_file` checks whether the file was deleted or replaced. SQLite itself would continue to
+write to a deleted file, and all new data would be lost.
 """
 
 import logging
@@ -36,7 +36,7 @@ _ENABLE_WRITE_AHEAD_LOG: Final = "PRAGMA journal_mode = WAL"
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary code in their lowest byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
-"""Result codes: another program is using the file, the disk is full, or the disk had an error."""
+"""Result codes: another connection has locked the file, the disk is full, or the disk had an error."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover | sqlite3 recovered.db`"
@@ -75,7 +75,7 @@ class Sqlite(DatabaseSystem):
 
     @override
     def require_file(self) -> None:
-        # After an outage, the file is always examined, because a new file may have the deleted file's inode number.
+        # During an outage, the file is always examined, because a new file may have the deleted file's inode number.
         if self.path is None or (self._opened_identity == _file_identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -96,8 +96,8 @@ class Sqlite(DatabaseSystem):
     def writing_lease_row(self) -> AbstractContextManager[Connection]:
         """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        A commit is not flushed to the disk at once, because flushing each renewal of the lease would wear out a memory
-        card.
+        The commit is not flushed to the disk at once, because flushing each renewal of the lease would wear out a
+        memory card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -301,7 +301,7 @@ def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _enable_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Make SQLite use a write-ahead log, even if another process switches it on at the same time."""
+    """Make SQLite use a write-ahead log, even if another process switches the log on at the same time."""
     try:
         connection.execute(_ENABLE_WRITE_AHEAD_LOG)
     except sqlite3.OperationalError as error:
