@@ -53,6 +53,8 @@ def parse_address(address: str, setting: str = "database-url") -> URL:
         raise SettingsError(message) from error
     if url.get_backend_name() not in _SYSTEMS:
         raise SettingsError(f"{setting} names {url.drivername}: data is kept in SQLite or PostgreSQL")
+    if url.get_backend_name() == "sqlite" and url.query:
+        raise SettingsError(f"{setting} has options after ?: an address of SQLite is only the path of a file")
     return url
 
 

@@ -143,6 +143,11 @@ def test_a_system_that_is_not_used_is_said_to_be_none_rather_than_a_driver_to_be
         Store("mysql://user@host/name")
 
 
+def test_options_in_an_address_of_sqlite_are_refused() -> None:
+    with pytest.raises(SettingsError, match="only the path of a file"):
+        Store("sqlite:///file:/var/lib/tunnihind.db?uri=true")
+
+
 def test_a_driver_that_is_not_installed_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     def not_installed(*_: object) -> object:
         raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")

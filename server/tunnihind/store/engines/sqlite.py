@@ -55,7 +55,7 @@ class Sqlite(DatabaseSystem):
     def __init__(self, url: URL, *, read_only: bool) -> None:
         """Prepare to connect. If `read_only` is false, create a missing file. Raises StoreError."""
         super().__init__(url.render_as_string())
-        on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
+        on_disk = url.database not in {None, "", ":memory:"}
         self.path = Path(str(url.database)) if on_disk else None
         self.is_private = self.path is None
         self._read_only = read_only
