@@ -1,4 +1,4 @@
-"""Adds the sensors for prices and plans, and those that show how recent the data and how good past forecasts are."""
+"""Adds the sensors for prices, plans, the server's data and the accuracy of past forecasts."""
 
 from datetime import timedelta
 

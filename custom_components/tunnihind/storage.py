@@ -15,7 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, MarketPrices
 
 _VERSION: Final = 1
-# The data are written this many seconds after their last change, or at once when Home Assistant stops.
+# `save_soon` writes the data this many seconds after its last call, or at once when Home Assistant stops.
 _DELAY_S: Final = 15
 
 

@@ -28,7 +28,7 @@ from ..prices.timeline import HOUR_S
 from .settings import MAX_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The longest span has `MAX_DAYS` days, and an hour more if the clock changes in autumn.
+# A span lasts at most three days (`MAX_DAYS`), and an hour more if the clock changes in autumn.
 _LONGEST_SPAN_DAYS: Final = MAX_DAYS + 1
 # A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
@@ -55,7 +55,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 
 
 def latest_close_to_wait_for(settings: PlanSettings, span: Span) -> int:
-    """Return the instant that is `settings.max_span_days` days after the start of `span`, in UTC seconds.
+    """Return the instant (UTC seconds) that is `settings.max_span_days` calendar days after the start of `span`.
 
     A plan waits for a later span only if the later span closes by the returned instant.
     """

@@ -19,7 +19,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChange:
-    """A change to a plan that leaves the plan's form as it is.
+    """A change to a plan, but not to the plan's form.
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays

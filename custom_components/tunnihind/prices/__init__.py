@@ -1,1 +1,1 @@
-"""Computes the prices of a household. The modules don't use Home Assistant."""
+"""Computes the prices of a household. The modules don't call Home Assistant."""

@@ -42,5 +42,8 @@ def day_of(day: date) -> Day:
 
 
 def day_at(instant: int, *, days_later: int = 0) -> Day:
-    """Return the calendar day that comes `days_later` days after the day of `instant` (UTC seconds)."""
+    """Return the calendar day `days_later` days after the day of `instant` (UTC seconds).
+
+    If `days_later` is negative, return an earlier day.
+    """
     return day_of(tallinn_time(instant).date() + timedelta(days=days_later))

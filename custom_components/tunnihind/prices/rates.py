@@ -104,7 +104,7 @@ NETWORK_RATES: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = {
     Package(name): [_dated_rate(row, lambda times: NetworkRates(**times)) for row in rows]
     for name, rows in _TABLE["network"].items()
 }
-"""The transmission rates of each package. The oldest entry of each package comes first."""
+"""The transmission rates of each package except `OWN`. The oldest entry of each package comes first."""
 
 FEE_RATES: Final[Mapping[Part, Sequence[DatedRate[float]]]] = {
     Part(name): [_dated_rate(row, float) for row in rows] for name, rows in _TABLE["fees"].items()

@@ -151,9 +151,9 @@ def levels(day: Sequence[Period]) -> list[Level]:
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
-    """Return whether the period is among the cheapest `cheap_hours` hours of its day.
+    """Return whether the period is among the cheapest periods of its day, which together last `cheap_hours` hours.
 
-    A period with the same price as one of the cheapest hours is cheap too.
+    A period with the same price as one of the cheapest periods is cheap too.
     """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 

@@ -23,7 +23,7 @@ class Zone(StrEnum):
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country_name(self, language: str) -> str:
-        """Return the name of the zone's country in `language`. If there is no such name, return the English name."""
+        """Return the name of the zone's country in `language`, or in English if `_COUNTRIES` lacks the language."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
 

@@ -48,9 +48,9 @@ class PlanScore:
     `scored_days` is the number of days whose plans count in `next_day_share` and `baseline_share`, at most 30. Savings
     are measured against the mean price of the day or the week. `next_day_share`, `baseline_share` and `week_share` are
     fractions of the greatest possible saving. `next_day_share` is the saving of plans that use the four hours with the
-    lowest forecasts on the next day. `baseline_share` is the saving of plans that use the four hours that were cheapest
-    one week earlier. `week_share` is the saving of plans that use the four hours with the lowest forecasts in the next
-    seven days. If the server sends no such figure, `week_share` is None.
+    lowest forecasts for the next day. `baseline_share` is the saving of plans that use the four hours that were
+    cheapest one week earlier. `week_share` is the saving of plans that use the four hours with the lowest forecasts for
+    the next seven days. If the server sends null for this share, `week_share` is None.
 
     `boiler_eur_a_year` is a boiler's yearly saving in EUR without VAT. The boiler uses 3 kW, and heats each day in the
     three hours with the lowest forecasts. `ideal_boiler_eur_a_year` is the boiler's greatest possible yearly saving.
@@ -109,11 +109,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class MarketPrices:
-    """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`, or prices collected from several such answers.
+    """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`, perhaps with prices of other answers added.
 
-    Instants are UTC seconds. `now` is the time of the newest answer on the server's clock. `settled` maps the starts of
-    periods to prices. `forecast` maps the starts of periods to bands. All prices are in EUR/MWh without VAT. A period
-    is `step_s` seconds long: 3600 or 900. Two answers that differ only in `now` are equal.
+    Instants are UTC seconds. `now` is the server's time in the answer to one of these two requests. `settled` maps
+    the starts of periods to prices. `forecast` maps the starts of periods to bands. All prices are in EUR/MWh without
+    VAT. A period is `step_s` seconds long: 3600 or 900. Two answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)

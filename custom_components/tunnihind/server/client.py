@@ -55,10 +55,10 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The pause between requests to a failing server grows only to this limit, so that Home Assistant soon notices when the
-# server works again.
+# If a server outside the home fails, the pause between requests grows only to this limit, so that Home Assistant soon
+# notices when the server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
-# The same limit for a server at home. Such a server has few clients, so frequent requests do no harm.
+# The limit of this pause for a server at home. Such a server has few clients, so frequent requests do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer in bytes. The API's answers are shorter, and an endless answer must not fill the memory.
@@ -171,7 +171,7 @@ class Client:
         return self._parse(partial(market_prices_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the server's scores of plans, or None if the server sends no such scores.
+        """Return the server's scores of plans, or None if a score other than `PlanScore.week_share` is missing.
 
         Raises CannotConnect and InvalidAnswer.
         """
@@ -276,7 +276,7 @@ class Server:
 
     @property
     def addresses(self) -> dict[Zone, str]:
-        """The base URL of each zone of the server.
+        """The base URL of each zone of the server, except zones that the integration doesn't support.
 
         The host and the path prefix come from `url`, because the server may not know the address that the household
         uses. The zones' own paths come from the server's description. If there is no description, or if it doesn't fit
@@ -333,7 +333,7 @@ class Server:
 
     @property
     def entry_data(self) -> dict[str, Any]:
-        """The data that the server's config entry stores."""
+        """The data about the server that its config entry stores."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
         zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}

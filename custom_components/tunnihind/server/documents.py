@@ -11,8 +11,9 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, MarketPrices, Mode, PlanScore
 
-# Prices beyond ±`_MAX_EUR_MWH` and instants from `_LAST_INSTANT` on are refused, because their unit may be wrong.
+# A price above this limit, or below its negative, is refused, because the price's unit may not be EUR/MWh.
 _MAX_EUR_MWH: Final = 100_000
+# Instants from the year 2100 on are refused, because their unit may not be seconds.
 _LAST_INSTANT: Final = 4_102_444_800
 # The largest accepted number of characters in a string. A server's credit line must be short, because it is an
 # attribute of every entity.

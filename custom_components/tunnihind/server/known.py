@@ -30,7 +30,7 @@ _QUARTERS_RETRY_S: Final = HOUR_S
 
 
 def merged_answers(older: MarketPrices | None, newer: MarketPrices, now: int) -> MarketPrices:
-    """Return `newer` with prices of `older` for periods without a price in `newer`.
+    """Return `newer`, completed with settled prices and forecasts of `older`.
 
     `now` is the present time on the `EntryClock`, in UTC seconds. Prices that are more than 49 hours old are dropped.
     If only `older` has quarter-hour prices, the hourly means of `older` are used. If only `newer` has quarter-hour

@@ -199,7 +199,10 @@ class ServerPoller:
         return self.known_prices
 
     def _note_server_time(self, answer: MarketPrices) -> None:
-        """Synchronise the `EntryClock` with the answer's time, unless the answer is a cached copy of the last one."""
+        """Synchronise the `EntryClock` with the answer's time, and note when the answer arrived.
+
+        If the answer is a cached copy of the previous answer, do nothing.
+        """
         if not self.known_prices or answer.now != self.known_prices.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
