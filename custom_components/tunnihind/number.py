@@ -79,7 +79,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A plan's price limit in c/kWh or EUR/kWh, as the household has chosen.
+    """A plan's price limit, in the unit that the household has chosen: c/kWh or EUR/kWh.
 
     If the plan has no price limit, the state is unknown.
     """

@@ -89,9 +89,9 @@ class StartedWindow:
     piece counts from the restart on.
 
     `at_once` is the earliest time (UTC seconds) at which the window could have begun. `expected` is the first estimate
-    of the saving in the window's span. If the plan's duration changed before the window began, `expected` is the first
-    estimate after this change. `expected_at_start` is the estimate made when the window began. An estimate is None if a
-    price was unknown.
+    of the window's saving after the span had opened. If the plan's duration changed or the plan was switched on again
+    before the window began, `expected` is the first estimate after the last such change. `expected_at_start` is the
+    estimate made when the window began. An estimate is None if a price was unknown.
 
     `readings` maps each measured slice to the kWh that `meter` measured. Without a meter, the device is assumed to use
     `power_kw` in each piece. If `energy_kwh` is not None, the device is assumed to stop when it has used `energy_kwh`.
@@ -190,8 +190,8 @@ def begun_pieces(decided: Sequence[Piece], now: int, earlier_pieces: Sequence[Pi
     """Return the pieces of a window that have begun by `now` (UTC seconds).
 
     `decided` contains the pieces that the plan has chosen. `earlier_pieces` is the result of the previous call. A
-    decided piece that ended by `now` is left out, unless the piece is in `earlier_pieces`. If a piece in
-    `earlier_pieces` is no longer in `decided`, the piece ends at `now` or earlier.
+    decided piece that ended by `now` is left out, unless a piece in `earlier_pieces` begins within the decided piece. A
+    piece in `earlier_pieces` that begins outside all decided pieces ends at `now` or earlier.
     """
     pieces = [
         (start, min(end, now)) for start, end in earlier_pieces if start < now and not _is_in_pieces(start, decided)

@@ -187,8 +187,8 @@ class CostRow:
 class MeasuredEnergy:
     """The energy in kWh that an energy statistic counted.
 
-    `by_hour` maps the start of each hour (UTC seconds) to the energy of the hour. `by_five_minutes` maps the start of
-    each five-minute reading (UTC seconds) to its energy.
+    `by_hour` maps the start (UTC seconds) of each hour with a reading to the energy of the hour. `by_five_minutes` maps
+    the start (UTC seconds) of each five-minute reading to its energy.
     """
 
     by_hour: Mapping[int, float]

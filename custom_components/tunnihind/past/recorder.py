@@ -36,7 +36,7 @@ _ENGLISH: Final = "en"
 # transaction takes long.
 _ROWS_PER_BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# Home Assistant doesn't translate the names of statistics, so each name is given here in all languages.
+# Home Assistant doesn't translate the names of statistics, so both names are given here in the integration's languages.
 _PRICE_STATISTIC_NAMES: Final = {
     "en": "{title}: price paid",
     "et": "{title}: makstud hind",
@@ -128,9 +128,9 @@ async def meter_readings(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return two mappings with a meter's five-minute statistics from `start` to `end`, keyed by period start.
 
-    All times are UTC seconds. The first mapping contains the sums of an energy meter in kWh. The second mapping
-    contains the means of a power meter in kW. A mapping that doesn't fit the meter is empty. The function first waits
-    until the recorder has finished all earlier jobs.
+    All times are UTC seconds. The first mapping contains an energy meter's running totals in kWh at the ends of the
+    periods. The second mapping contains a power meter's means in kW. A mapping that doesn't fit the meter is empty. The
+    function first waits until the recorder has finished all earlier jobs.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -157,6 +157,7 @@ async def measured_energy(
 async def energy_statistic_name(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
+    If the statistic has no name, return the name of its entity. If it has no entity either, return `energy_id`.
     `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist
     or is not a sum of energy.
     """
@@ -181,7 +182,7 @@ async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tup
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, CostRow]:
-    """Return the stored cost and running total (EUR) of each hour, keyed by the hour's start in UTC seconds."""
+    """Return the cost and the running total (EUR) of each stored hour, keyed by the hour's start in UTC seconds."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: CostRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 

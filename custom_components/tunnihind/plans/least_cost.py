@@ -42,8 +42,8 @@ def most_fillable_steps(
     least `min_piece_steps` steps long. If `is_piece_running` is true, a piece is already running when the first step
     begins. The rest of this piece may be shorter than `min_piece_steps`, and doesn't count towards `most_pieces`.
     """
-    # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n of the steps before `end`. If any number of
-    # pieces is allowed, one number in `reachable` is enough.
+    # Bit n of `reachable[i]` is set if starting at most i pieces can fill exactly n steps of the usable ranges so far.
+    # If any number of pieces is allowed, one number in `reachable` is enough.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_ranges(prices):
         continued = is_piece_running and first == 0

@@ -15,7 +15,10 @@ class NoWindowReason(StrEnum):
     """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
-    """The plan's shortest possible window needs more known prices in a row that the plan's `horizon` allows."""
+    """The plan's shortest possible window needs more prices in a row that are known and that `horizon` allows.
+
+    NO_PRICES is also the reason if the plan has no span for a window in the next 8 days.
+    """
     TOO_LITTLE_TIME = "too_little_time"
     """The remaining time of the span is shorter than the plan's shortest possible window."""
     ABOVE_CAP = "above_cap"

@@ -1,8 +1,8 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`next_outcome` is called at the start of each quarter of an hour, and after each change of prices or plans. Until a
-window begins, each call searches for the best window again with the newest prices. After the end of a window,
-`next_outcome` searches for the next window in the spans that open at or after the window's end.
+While a plan is switched on, `next_outcome` is called at the start of each quarter of an hour, and after each change of
+prices or plans. Until a window begins, each call searches for the best window again with the newest prices. After the
+end of a window, `next_outcome` searches for the next window in the spans that open at or after the window's end.
 
 If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the plan is split,
 or if its duration follows from an energy, it allows shortened windows: a window may begin although it is shorter than
@@ -121,8 +121,8 @@ def _should_wait_for_later_day(
 ) -> bool:
     """Return whether the plan should wait for a span in `later` instead of using the shortened `window`.
 
-    The plan should wait if the whole span of `window`, including its past hours, has room for a longer window, and the
-    plan's whole duration may fit into a later span that closes by `latest_close_to_wait_for`.
+    The plan should wait if the whole span of `window`, including past hours, has room for a longer window, and the
+    plan's whole duration may fit into a later span that closes by the instant from `latest_close_to_wait_for`.
     """
     span = window.span
     days_end = latest_close_to_wait_for(settings, span)

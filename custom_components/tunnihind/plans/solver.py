@@ -95,10 +95,11 @@ def cheapest_pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds` in chronological order.
 
-    If no solution fits, return an empty tuple. If `bounds` is only the remaining time of a span, `span_opens` is the
-    start of the whole span in UTC seconds. If `is_piece_running` is true, a piece of a split job is already running
-    when `bounds` begins. The piece's rest may be shorter than `min_piece_s`, and doesn't count towards `most_pieces`.
-    Callers must not combine `is_piece_running` with `prefer_latest`.
+    If no solution fits, return an empty tuple. `span_opens` is the start (UTC seconds) of the span to which `bounds`
+    belongs. If `span_opens` is None or `is_piece_running` is true, `bounds` counts as the whole span. If
+    `is_piece_running` is true, a piece of a split job is already running when `bounds` begins. The piece's rest may be
+    shorter than `min_piece_s`, and doesn't count towards `most_pieces`. Callers must not combine `is_piece_running`
+    with `prefer_latest`.
     """
     opens = round_up_to_quarter(bounds[0])
     span = opens if span_opens is None or is_piece_running else min(round_up_to_quarter(span_opens), opens), bounds[1]
@@ -232,7 +233,7 @@ def _costs_by_start(prices: StepPrices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the cheapest pieces that fill `steps` time steps in total.
+    """A search for the best pieces that fill `steps` time steps in total.
 
     The caller ensures that a solution exists.
     """
