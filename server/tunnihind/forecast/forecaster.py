@@ -85,8 +85,9 @@ class TieredForecaster:
         return MAX_REPLAY_DAYS
 
     def forecast(self, known: KnownData) -> Run | None:
-        """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
+        """Return a run that ends with the 7th delivery day after today.
 
+        If the newest day with a price is after today, the run ends with the 7th delivery day after this newest day.
         The forecast begins with the next hour. If no price of the forecast zone is known for the last 7 days, return
         None.
         """

@@ -198,8 +198,9 @@ class Forecaster(Protocol):
         """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: KnownData) -> Run | None:
-        """Forecast through the 7th delivery day after today, or after the newest day with a price if that is later.
+        """Return a run that ends with the 7th delivery day after today.
 
+        If the newest day with a price is after today, the run ends with the 7th delivery day after this newest day.
         The forecast begins with the first hour that starts after `known.as_of`. The forecast of a delivery day uses no
         price of that day, even if the price is settled. If no price of the market's zone is known for the last 7 days
         or a later day, return None.

@@ -75,7 +75,10 @@ class Modeller(Protocol):
         """
 
     async def live_scores(self, market: Market, as_of: int) -> LiveScores:
-        """Score the issued runs and the stored forecasts of past days. Raises StoreError, WorkerError."""
+        """Score the recent issue days' last runs before gate closure, and the stored forecasts of past days.
+
+        Raises StoreError, WorkerError.
+        """
 
 
 def new_forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:

@@ -79,8 +79,8 @@ class StateBook:
     def served_change_id(self) -> str:
         """Return the random id of the last change to the served data.
 
-        After a backup is restored, two changes may have the same version, but never the same id. If no sound id is
-        stored, return an empty string. Raises StoreError.
+        After a backup is restored, two changes may have the same version, but never the same id. If no id is stored,
+        or if the stored id is damaged, return an empty string. Raises StoreError.
         """
         found: str | None = self.read(_SERVED_CHANGE_ID_KEY, _Identity)
         return found or ""

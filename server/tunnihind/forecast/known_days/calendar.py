@@ -23,7 +23,7 @@ CHANGE_HOUR: Final = 2
 
 
 class DayClass(IntEnum):
-    """The demand classes. In tables by demand class, the value of a class is the number of its row or column."""
+    """The demand classes. A member's value is the index of its row or column in tables by demand class."""
 
     WORKDAY = 0
     SATURDAY = 1

@@ -317,8 +317,9 @@ def _nominal_factor_to_gw(part: _Part) -> float:
 def _gigawatts(part: _Part, next_day_part: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
-    If `part` describes the weather, its values are multiplied by the slope of a regression of `next_day_part`, the
-    next-day forecasts in GW, on `part`. If there is no slope, its values are multiplied by the region's nominal power.
+    If `part` describes the weather, its values are multiplied by a factor. The factor is the slope with which the
+    next-day forecasts in `next_day_part` (GW) follow the forecasts in `part` for the day after the issue day. If there
+    are no such next-day forecasts or no slope, the factor is the region's nominal power.
     """
     gain = None
     if part.is_weather and next_day_part is not None and not next_day_part.is_weather:

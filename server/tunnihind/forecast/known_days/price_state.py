@@ -55,12 +55,12 @@ class PriceState:
 
     Unless stated otherwise, arrays are on the asinh scale and have shape (days, 24). `eur_mwh` holds the forecast
     zone's prices in EUR/MWh, with NaN for unknown prices. `own_with_gaps` holds the same prices on the asinh scale.
-    `own_filled` holds the forecast zone's prices without gaps, and `neighbours` the neighbours' prices without gaps. If
-    a neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the newest earlier
-    price at the same clock hour, or with 0 if there is none. `trailing_means[k]` holds each clock hour's mean of
-    `own_filled` over the k days up to each day. `profile` holds each clock hour's price less the day's mean price,
-    averaged over the 15 days up to each day. For each day, `low` and `high` (days,) hold the bounds of a regression's
-    forecast that uses the prices up to that day.
+    `own_filled` holds the forecast zone's prices without gaps, and `neighbours` holds the neighbours' prices without
+    gaps. If a neighbour's price is missing, the forecast zone's price is used. All other gaps are filled with the
+    newest earlier price at the same clock hour, or with 0 if there is none. `trailing_means[k]` holds each clock hour's
+    mean of `own_filled` over the k days up to each day. `profile` holds each clock hour's price less the day's mean
+    price, averaged over the 15 days up to each day. For each day, `low` and `high` (days,) hold the bounds of a
+    regression's forecast that uses the prices up to that day.
     """
 
     eur_mwh: Floats

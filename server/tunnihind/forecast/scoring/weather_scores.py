@@ -36,7 +36,7 @@ that has passed."""
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """How well weather forecasts known `days_ahead` days before the delivery day agree with the newest forecasts.
+    """How well the weather forecasts of `days_ahead` days before the delivery day agree with the newest forecasts.
 
     `days` is the number of compared hours divided by 24 and rounded. `correlation` is Pearson's correlation
     coefficient. `error` is the mean absolute difference in the variable's unit.
