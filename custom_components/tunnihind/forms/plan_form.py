@@ -222,7 +222,10 @@ def shown_values(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) ->
 def plan_from_input(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the typed plan as the data of its subentry. Durations are in minutes, and prices are in c/kWh."""
+    """Convert the user's input in the plan's form to the data of the plan's subentry.
+
+    In the result, durations are in minutes, and prices are in c/kWh.
+    """
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}

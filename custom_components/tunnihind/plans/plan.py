@@ -68,9 +68,10 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
     `last` is the newest result of `next_outcome` or `switched_off_outcome` for this plan, if there is one. A window
-    that has begun remains the result until it ends. If no window has begun, or the last window has ended, the result is
-    the window of the first span in which a window is possible, unless the plan waits for a later span. If no window is
-    found, the result is the reason of the first span with enough time, if there is such a span.
+    that has begun remains the result until it ends. Otherwise, the result is the window of the first span in which a
+    window is possible. Spans that opened before the end of the last window are skipped. If the window of a span is
+    shortened, and the plan should wait for a later span (see `_should_wait_for_later_day`), the span is skipped too. If
+    no window is found, the result is the reason of the first span with enough time, if there is such a span.
     """
     window = _newest_begun_window(timeline, last, now)
     if window is not None:

@@ -1,4 +1,8 @@
-"""The data from which the API's answers are made, except the prices of a month and the table of scores."""
+"""The data in memory from which most of the API's answers are made.
+
+Only the answers with the prices of a month (history.py) and with the table of scores (score_table.py) are read from the
+store.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -373,7 +373,10 @@ class _SentenceWriter:
         return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole
 
     def _possibly_expensive_text(self, outlook: DayOutlook) -> str:
-        """Write when prices may be very high, and the forecast for the period with the highest p90."""
+        """Write at which times prices may be very high, and the forecast for the period with the highest p90.
+
+        If there are no such times, return an empty string.
+        """
         if not outlook.possibly_expensive:
             return ""
         highest = max(
