@@ -847,7 +847,8 @@ const cardClass = (Base) => class extends Base {
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_TOLERANCE_S && here + ahead < now.end + CLOCK_TOLERANCE_S);
-    // An old `now` can't show that the clock is wrong.
+    // If `now` is the same as before, its period may simply have ended, so it doesn't show that this device's clock is
+    // wrong.
     if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
     this.tick();

@@ -23,7 +23,7 @@ _SCORED_PLAN_HOURS: Final = 4
 
 
 class MalformedDocument(ValueError):
-    """A document that breaks the API's specification. The message names the fault."""
+    """A document that the integration can't use. The message names the fault."""
 
 
 class UnknownZoneDocument(ValueError):

@@ -56,8 +56,8 @@ def judge_readiness(
 ) -> Readiness:
     """Judge whether the server is ready at `now` (unix seconds).
 
-    A server that has faults or is stopping is not ready. Faults are `troubles`, and missing or old data. If
-    `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_serves` is true on a
+    A server that has faults or is stopping is not ready. All `troubles` count as faults, and so do missing or old data.
+    If `pipeline_expected` is true, an overdue refresh of the data also counts as a fault. `only_serves` is true on a
     server that only serves the data of another server. If `only_serves` is true and the data reach the current hour,
     faults become warnings, because old data are better than none.
     """

@@ -199,8 +199,8 @@ class PriceSettler:
             if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in witnesses.items() if not one.reason and key in known and known[key].reason]
-        # Days before `waits_from` are not requested again, so a new witness would never be compared with a later answer.
-        # A new witness of these days is stored only to show why its prices are held back.
+        # Days before `waits_from` are not requested again, so their new witnesses would never be compared with a later
+        # answer. A new witness of these days is stored only to show why its prices are held back.
         kept = [one for key, one in witnesses.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(
             *(one for one in kept if known.get(_witness_key(one)) != one), is_news=bool(news or passed)

@@ -4,9 +4,9 @@
 load - wind - solar. A load, wind power or solar power that is unknown for all hours of tomorrow is left out. If only
 one of the three is known for tomorrow, the driver is that one alone.
 
-The drivers in `Drivers.near` are made of forecasts for the next day: residual loads, Baltic wind power and Baltic solar
-power. If a region's load, wind power or solar power is unknown for an hour of tomorrow, `Drivers.near` is computed
-without this load, wind power or solar power on all days.
+`Drivers.near` holds drivers made of forecasts for the next day. These drivers are each region's residual load, the
+Baltic wind power and the Baltic solar power. If a region's load, wind power or solar power is unknown for an hour of
+tomorrow, `Drivers.near` is computed without this load, wind power or solar power on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
