@@ -179,7 +179,7 @@ class SimulatedMarket:
         return prices
 
     def daily_errors(self, covariate: str, ts: Floats, days: int) -> Floats:
-        """Return the random errors that the days after the issue add to a forecast for `ts`, shape (days, n).
+        """Return random errors from which forecasts of `covariate` at `ts` are made, shape (days, n).
 
         The errors of different days are independent, with mean 0 and variance 1.
         """
