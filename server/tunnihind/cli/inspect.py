@@ -33,7 +33,6 @@ class StoreStatus:
     """The state of a store, as `read_status` describes it. All instants are unix seconds UTC."""
 
     now: int
-    is_past: bool
     zone: Zone
     database: str
     database_bytes: int | None
@@ -66,7 +65,6 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
     run = _run_as_of(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return StoreStatus(
         now=now,
-        is_past=is_past,
         zone=market.zone,
         database=str(store.database),
         database_bytes=store.database.size(),
@@ -96,8 +94,8 @@ def _run_as_of(store: Store, market: Market, instant: int) -> Run | None:
         return None
 
 
-def status_lines(status: StoreStatus) -> Iterator[str]:
-    """Yield the lines that `status` prints."""
+def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]:
+    """Yield the lines that `status` prints. If `is_past` is true, leave out the pipeline, whose state is not stored."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_published_text(status)}"
@@ -110,7 +108,7 @@ def status_lines(status: StoreStatus) -> Iterator[str]:
         yield f"history     {name}: {_back_fill_text(filled, status)}"
     for scores in status.weather:
         yield f"weather     {_weather_scores_text(scores)}"
-    if not status.is_past:
+    if not is_past:
         yield f"pipeline    {_pipeline_text(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
@@ -208,5 +206,5 @@ def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
     if json:
         click.echo(json_module.dumps(asdict(found), default=str, indent=2))
         return
-    for line in status_lines(found):
+    for line in status_lines(found, is_past=as_of is not None):
         click.echo(line)

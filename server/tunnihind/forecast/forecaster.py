@@ -40,8 +40,8 @@ _SHORT_HISTORY: Final = "short-history"
 _MIN_HISTORY_DAYS: Final = 56
 """With fewer days of prices, `LastWeeksMean` forecasts better than the point model."""
 _MIN_PRICED_DAYS: Final = WARM_UP_DAYS + LEADS
-"""If fewer days have a known price, for example because of a long gap, `LastWeeksMean` forecasts, because the replay may
-not have learnt any price."""
+"""If fewer days have a known price, for example because of a long gap, the replay may not have learnt any price, so
+`LastWeeksMean` forecasts."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 

@@ -20,6 +20,8 @@ _SHARED_KEYS: Final = (
     "days.tomorrow",
     "now.level",
     "now.forecast",
+    "now.unknown.hour",
+    "now.unknown.quarter",
     "level.very_low",
     "level.low",
     "level.normal",

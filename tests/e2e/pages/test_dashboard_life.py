@@ -223,7 +223,7 @@ async def test_a_forecast_for_the_present_hour_is_written_without_the_server_as_
         assert [await price.inner_text(), await kind.inner_text()] == said
 
 
-async def test_the_note_of_an_unknown_price_goes_when_the_next_hour_has_a_price(browser: Browser, serve: Serve) -> None:
+async def test_an_unknown_price_has_a_note_without_the_server_too(browser: Browser, serve: Serve) -> None:
     server = await serve(sample_views.without_this_hour())
     async with open_page(browser, address_of(server)) as seen:
         await seen.page.clock.install()
@@ -234,6 +234,9 @@ async def test_the_note_of_an_unknown_price_goes_when_the_next_hour_has_a_price(
         await page.clock.run_for(61_000)
         await expect(page.locator("[data-now-price]")).to_have_text(cents(sample_views.consumer(HOUR + HOUR_S)))
         await expect(page.locator("#now")).not_to_contain_text("No price")
+        await page.clock.fast_forward(10 * 3_600_000)
+        await page.clock.run_for(61_000)
+        await expect(page.locator("[data-now-kind]")).to_have_text("No price for this hour yet.")
 
 
 @pytest.mark.parametrize(("day", "hours"), [(SPRING, 23), (AUTUMN, 25)])

@@ -64,7 +64,7 @@ export function showPeriod(ts, scene) {
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   writeText(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   const kind = forecast ? wording.say("now.forecast", { band: wording.intervalText(forecast) }) : "";
-  writeText(card, "[data-now-kind]", price === null ? wording.say("unknown") : kind);
+  writeText(card, "[data-now-kind]", price === null ? wording.say(`now.unknown.${step === HOUR_S ? "hour" : "quarter"}`) : kind);
   // The old sentence compares the cheapest time with the price of an earlier period, so remove it.
   writeText(card, "#next-cheap", "");
 }
