@@ -7,7 +7,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
 from .coordinator import TunnihindConfigEntry
 from .entities.account_sensor import ACCOUNT_SENSORS, AccountSensor
-from .entities.data_sensor import DATA_SENSORS, DataSensor, ForecastSavingSensor
+from .entities.data_sensor import DIAGNOSTIC_SENSORS, DiagnosticSensor, ForecastSavingSensor
 from .entities.plan_sensor import (
     PLAN_STATUS,
     WINDOW_TIME_SENSORS,
@@ -37,7 +37,7 @@ async def async_setup_entry(
 
     descriptions = (*PRICE_SENSORS, next_price_description(coordinator.billing))
     async_add_entities(PriceSensor(coordinator, description) for description in descriptions)
-    async_add_entities(DataSensor(coordinator, description) for description in DATA_SENSORS)
+    async_add_entities(DiagnosticSensor(coordinator, description) for description in DIAGNOSTIC_SENSORS)
     async_add_entities([ForecastSavingSensor(coordinator)])
     add_while_selling(entry, add_selling)
     add_plan_entities(entry, async_add_entities, PlanStatusSensor, [PLAN_STATUS])

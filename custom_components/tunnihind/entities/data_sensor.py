@@ -15,7 +15,7 @@ from ..household.prices_now import PricesNow
 from ..server.answers import Backtest, PlanScore
 
 
-class DataSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):
+class DiagnosticSensor(AlwaysAvailableEntity, ValueSensor[PricesNow]):
     """A sensor for an instant, such as the end of the published prices, or for a figure from the backtest."""
 
     @property
@@ -64,7 +64,7 @@ def _percent(share: float) -> float:
     return round(share * 100, 1)
 
 
-DATA_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
+DIAGNOSTIC_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _time_description(
         "settled_until", lambda prices: utc_datetime(prices.timeline.settled_until), enabled_by_default=True
     ),

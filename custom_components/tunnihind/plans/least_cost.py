@@ -103,7 +103,7 @@ class LeastCosts:
         """
         return self.tables[-1].while_idle[step][left] < (limit + 1) * _PRICE_FACTOR
 
-    def least_price_and_pieces(self, left: int) -> tuple[int, int]:
+    def least_price_sum_and_piece_count(self, left: int) -> tuple[int, int]:
         """Return the least sum of prices for `left` steps, and the least number of pieces with this sum.
 
         Raises OverflowError if no solution has `left` steps.

@@ -267,7 +267,7 @@ class _Search:
         backwards = LeastCosts.compute(rest[::-1], steps, self.min_piece_steps, most_pieces)
         whole = len(rest) == len(self.span)
         compared = backwards if whole else LeastCosts.compute(self.span, steps, self.min_piece_steps, most_pieces)
-        least, pieces = compared.least_price_and_pieces(steps)
+        least, pieces = compared.least_price_sum_and_piece_count(steps)
         highest_cost = least + self.tolerance * steps
         ends = (
             end

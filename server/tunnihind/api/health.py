@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import asdict
 
-from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
@@ -89,7 +89,7 @@ def publication_is_late(market: Market, now: int) -> bool:
     return now >= market.late_from(market.local_time(now).date() + timedelta(days=1))
 
 
-def not_ready_problem(readiness: Readiness, problems: Problems) -> NotReady:
+def not_ready_problem(readiness: Readiness, problems: ProblemMaker) -> NotReady:
     """Return a 503 problem with the reasons why the server isn't ready."""
     reasons = "; ".join(readiness.reasons)
     problem = problems.describe(503, f"Data is missing or stale, or the server can't do its work: {reasons}.")

@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.clock import Clock
 from tunnihind.settings import Settings
 
@@ -78,7 +78,7 @@ def _bucket_name(text: str) -> str | None:
     return str(address.ipv4_mapped or IPv6Network((int(address), _SITE_BITS), strict=False))
 
 
-def rate_limit_middleware(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
+def rate_limit_middleware(settings: Settings, clock: Clock, problems: ProblemMaker) -> Middleware:
     """Return the middleware that answers 429 to a client without a token.
 
     Each client gets `settings.rate_limit` tokens a second. Requests for routes that end with one of `_UNLIMITED_PATHS`

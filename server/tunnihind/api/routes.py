@@ -16,7 +16,7 @@ from tunnihind.api.feeds import PRICE_KINDS, FeedFormat, FeedRequest
 from tunnihind.api.health import Troubles, judge_readiness, not_ready_problem
 from tunnihind.api.history import MONTH_ADVICE, MonthReader
 from tunnihind.api.http.headers import JSON_CONTENT_TYPE, Coding, coding_for_request, headers, preflight_headers
-from tunnihind.api.http.problems import Problems, problem_answer
+from tunnihind.api.http.problems import ProblemMaker, problem_answer
 from tunnihind.api.http.representation import Representation, reply
 from tunnihind.api.metrics import Metrics
 from tunnihind.api.models.service import Health
@@ -41,7 +41,7 @@ _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
-def query_refusing_handler(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
+def query_refusing_handler(representations: Callable[[Coding], Representation], problems: ProblemMaker) -> Handler:
     """Return a handler for a resource that refuses query strings."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -89,7 +89,7 @@ def _requested_days(request: web.Request, *, least_in_error: int, default: int) 
     return default if given is None else int(given)
 
 
-def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat) -> Handler:
+def feed_handler(snapshot: Snapshot, problems: ProblemMaker, feed_format: FeedFormat) -> Handler:
     """Return a handler for the feed of one format. Parameters other than `resolution` and `price` are refused."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -107,7 +107,7 @@ def feed_handler(snapshot: Snapshot, problems: Problems, feed_format: FeedFormat
 class _StoreReaders:
     """Reads from the store in threads, for at most `MAX_STORE_READERS` requests at a time."""
 
-    def __init__(self, problems: Problems, documents: str, contents: str) -> None:
+    def __init__(self, problems: ProblemMaker, documents: str, contents: str) -> None:
         self._problems = problems
         self._documents = documents
         self._contents = contents
@@ -129,7 +129,7 @@ class _StoreReaders:
             return self._problems.answer(503, detail, fields={"Retry-After": "5"})
 
 
-def history_handler(months: MonthReader, problems: Problems) -> Handler:
+def history_handler(months: MonthReader, problems: ProblemMaker) -> Handler:
     """Return a handler for `GET /api/v1/history`."""
     readers = _StoreReaders(problems, "months", "prices")
 
@@ -142,7 +142,7 @@ def history_handler(months: MonthReader, problems: Problems) -> Handler:
     return handle
 
 
-def accuracy_handler(snapshot: Snapshot, scores: ScoreTableReader, problems: Problems) -> Handler:
+def accuracy_handler(snapshot: Snapshot, scores: ScoreTableReader, problems: ProblemMaker) -> Handler:
     """Return a handler for `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
     readers = _StoreReaders(problems, "tables", "scores")
 
@@ -191,7 +191,7 @@ async def answer_preflight(_request: web.Request) -> web.Response:
     return web.Response(status=204, headers=preflight_headers())
 
 
-def healthz_handler(troubles: Troubles, problems: Problems) -> Handler:
+def healthz_handler(troubles: Troubles, problems: ProblemMaker) -> Handler:
     """Return a handler for `GET /healthz`. If the server must be restarted, the answer is 503."""
 
     async def handle(_request: web.Request) -> web.Response:
@@ -205,7 +205,7 @@ def healthz_handler(troubles: Troubles, problems: Problems) -> Handler:
 def readyz_handler(
     snapshot: Snapshot,
     clock: Clock,
-    problems: Problems,
+    problems: ProblemMaker,
     *,
     pipeline_expected: bool,
     only_serves: bool,

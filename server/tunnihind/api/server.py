@@ -23,7 +23,7 @@ from aiohttp import hdrs, web
 from aiohttp.web_log import AccessLogger
 
 from tunnihind.api import request_id
-from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.http.representation import closing_response
 from tunnihind.api.metrics import Metrics
 from tunnihind.errors import NotServed, ParameterError, StoreError
@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 type HandleRequest = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 METRICS_KEY: Final = web.AppKey("metrics", Metrics)
-PROBLEMS_KEY: Final = web.AppKey("problems", Problems)
+PROBLEMS_KEY: Final = web.AppKey("problems", ProblemMaker)
 STOPPING_KEY: Final = web.AppKey("stopping", asyncio.Event)
 """This event is set when the server has to stop. From then on, each answer closes its connection."""
 
@@ -78,7 +78,7 @@ class Runner(web.AppRunner):
 
 
 def _handler_with_problems(
-    handler: HandleRequest, problems: Problems, metrics: Metrics, stopping: asyncio.Event
+    handler: HandleRequest, problems: ProblemMaker, metrics: Metrics, stopping: asyncio.Event
 ) -> HandleRequest:
     """Return a handler that turns errors into problem answers, counts requests and gives each request an id."""
 
@@ -107,7 +107,7 @@ def _handler_with_problems(
     return handle
 
 
-def _refusal_answer(problems: Problems, error: web.HTTPException) -> web.Response:
+def _refusal_answer(problems: ProblemMaker, error: web.HTTPException) -> web.Response:
     """Return the problem answer for an error of aiohttp, such as an unknown path or a wrong method."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
@@ -125,7 +125,7 @@ class _Server(web.Server):
     def __init__(
         self,
         handler: Any,  # noqa: ANN401
-        problems: Problems,
+        problems: ProblemMaker,
         *,
         most_connections: int,
         **options: Any,  # noqa: ANN401
@@ -158,7 +158,7 @@ class _Protocol(web.RequestHandler):
 
     __slots__ = ("_head_timer", "_problems", "_server")
 
-    def __init__(self, server: _Server, problems: Problems, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, server: _Server, problems: ProblemMaker, **options: Any) -> None:  # noqa: ANN401
         super().__init__(server, **options)
         self._server = server
         self._problems = problems

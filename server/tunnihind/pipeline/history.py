@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from tunnihind.forecast.known import Archive
-from tunnihind.forecast.known_days.vintages import superseded_weather_runs
+from tunnihind.forecast.known_days.vintages import superseded_forecast_mask
 from tunnihind.forecast.run import Forecaster
 from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
@@ -52,6 +52,6 @@ class ArchiveCache:
                 return archive
         # The old archive is dropped first, because two archives would take too much memory.
         self._kept = None
-        archive = store.read_archive(since_ts, superseded=partial(superseded_weather_runs, as_of=as_of))
+        archive = store.read_archive(since_ts, superseded=partial(superseded_forecast_mask, as_of=as_of))
         self._kept = fingerprint, since_ts, archive
         return archive

@@ -15,7 +15,7 @@ from tunnihind.api import routes
 from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.history import ArePricesConfirmed, MonthReader, ReadMonthPrices
 from tunnihind.api.http.headers import Coding
-from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.http.representation import Representation, fixed_representations
 from tunnihind.api.metrics import Metrics, ServedDataCollector
 from tunnihind.api.models.service import About, Mode, ZoneAddress
@@ -78,7 +78,7 @@ def create_app(
     """
     metrics = metrics or Metrics()
     metrics.add_collectors(ServedDataCollector([zone.snapshot for zone in zones], clock))
-    problems = Problems(settings.base_url)
+    problems = ProblemMaker(settings.base_url)
     limits = [rate_limit_middleware(settings, clock, problems)] if settings.rate_limit else []
     root = Site.of(settings, zones[0].snapshot.market.zone)
     app = web.Application(middlewares=[*limits, missing_page_middleware(root, mode)])
@@ -109,7 +109,7 @@ def _resource_handlers(
 ) -> Mapping[str, Handler]:
     """Return the handlers of a zone's resources by path, except those of `_document_handlers`."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
-    problems = Problems(settings.base_url)
+    problems = ProblemMaker(settings.base_url)
     months = MonthReader(
         snapshot.market, zone.read_prices, zone.are_confirmed, clock, may_cache_for_ever=mode == "live"
     )

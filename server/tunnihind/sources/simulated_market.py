@@ -159,7 +159,7 @@ class SimulatedMarket:
         """Return the shortwave radiation on the ground in W/m2."""
         clouds = self._correlated_noise("clouds", point, ts, 36 * HOUR_S, 6 * HOUR_S)
         clearness = 0.25 + 0.75 / (1.0 + np.exp(-1.4 * clouds))
-        return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
+        return 1050.0 * np.maximum(sine_of_sun_elevation(point, ts), 0.0) ** 1.15 * clearness
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
         """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
@@ -205,7 +205,7 @@ class SimulatedMarket:
         return np.asarray(load - system.firm_mw - system.wind_mw * wind - system.solar_mw * sun)
 
 
-def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
+def sine_of_sun_elevation(point: WeatherPoint, ts: Floats) -> Floats:
     """Return the sine of the sun's elevation at each `ts`, ignoring the equation of time (up to 17 minutes)."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)

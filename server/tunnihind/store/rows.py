@@ -130,7 +130,7 @@ class TableRows[Row: StoredRow, Found]:
     ) -> Generator[Found]:
         """Yield an object for each sound row, and log damaged rows. Without `order_by`, the order is arbitrary."""
         for part in self._batches(connection, where, order_by):
-            yield from self._split_off_damaged(part)[0]
+            yield from self._objects_and_damaged_rows(part)[0]
 
     def read_or_raise(
         self, connection: Connection, *where: ColumnElement[bool], excluded_keys: Collection[tuple[Any, ...]]
@@ -155,7 +155,7 @@ class TableRows[Row: StoredRow, Found]:
     def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
         """Yield the stored values of each sound row, and log damaged rows."""
         for part in self._batches(connection):
-            _, damaged = self._split_off_damaged(part)
+            _, damaged = self._objects_and_damaged_rows(part)
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
@@ -164,7 +164,9 @@ class TableRows[Row: StoredRow, Found]:
 
     def find_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
         """Log the damaged rows, and return them."""
-        found = (cells for part in self._batches(connection, where) for cells in self._split_off_damaged(part)[1])
+        found = (
+            cells for part in self._batches(connection, where) for cells in self._objects_and_damaged_rows(part)[1]
+        )
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
     def remove_damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[DamagedRow]:
@@ -194,13 +196,13 @@ class TableRows[Row: StoredRow, Found]:
         rows: list[Row] = msgspec.convert(part, self._shape)
         return self._make(rows)
 
-    def _split_off_damaged(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
+    def _objects_and_damaged_rows(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
         """Log the damaged rows. Return a list of the objects for the sound rows, and a list of the damaged rows."""
         try:
             return [*self._objects(part)], []
         except DAMAGE_ERRORS as error:
             if len(part) > 1:
-                each = [self._split_off_damaged([cells]) for cells in part]
+                each = [self._objects_and_damaged_rows([cells]) for cells in part]
                 return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
             self._log_damaged(part[0], error)
             return [], [*part]

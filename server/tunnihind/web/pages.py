@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler, Middleware
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tunnihind.api.http.headers import HTML_CONTENT_TYPE, Coding, coding_for_request, headers, wants_page
-from tunnihind.api.http.problems import Problems
+from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
@@ -161,7 +161,7 @@ def missing_page_middleware(site: Site, mode: Mode) -> Middleware:
     return answer
 
 
-def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
+def dashboard_handler(page: DashboardPage, zone: Zone, problems: ProblemMaker) -> Handler:
     """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue.
 
     If the queue has no room for a page, the answer is a problem document with status 503.

@@ -11,7 +11,7 @@ from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import DaySheet
 from tunnihind.sources.simulated import SimulatedSource
-from tunnihind.sources.simulated_market import SimulatedMarket, relative_load, sun_height
+from tunnihind.sources.simulated_market import SimulatedMarket, relative_load, sine_of_sun_elevation
 from tunnihind.weather_points import POINTS, VARIABLES
 
 DAY = date(2025, 12, 15)
@@ -167,10 +167,10 @@ async def test_no_archived_forecast_is_issued_in_the_future(hour: int, issues: i
 def test_the_sun_is_highest_at_noon_in_june_and_down_in_a_winter_night() -> None:
     tallinn = next(point for point in POINTS if point.name == "ee_tallinn")
     june = 1_750_464_000.0  # 2025-06-21T00:00Z
-    heights = sun_height(tallinn, instants(june, 24))
+    heights = sine_of_sun_elevation(tallinn, instants(june, 24))
     assert int(heights.argmax()) == 10
     assert np.degrees(np.arcsin(heights.max())) == pytest.approx(54.0, abs=0.5)
-    assert sun_height(tallinn, np.array([june + 182 * DAY_S]))[0] < -0.5
+    assert sine_of_sun_elevation(tallinn, np.array([june + 182 * DAY_S]))[0] < -0.5
 
 
 def test_the_load_follows_the_estonian_clock_over_its_changes() -> None:

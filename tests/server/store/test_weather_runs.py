@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.known_days.vintages import superseded_weather_runs, without_superseded_weather_runs
+from tunnihind.forecast.known_days.vintages import superseded_forecast_mask, without_superseded_weather_runs
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.pipeline.retention import COVARIATE_DAYS, delete_superfluous, superfluous_issues
 from tunnihind.store.schema import covariates
@@ -74,7 +74,7 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
     as_of = RUN + 15 * DAY_S + 13 * HOUR_S
     everything, needed = (
         store.covariates.read_archive(),
-        store.covariates.read_archive(superseded=partial(superseded_weather_runs, as_of=as_of)),
+        store.covariates.read_archive(superseded=partial(superseded_forecast_mask, as_of=as_of)),
     )
     assert len(needed.series[NAME]) < 0.5 * len(everything.series[NAME])
     mornings = [RUN + day * DAY_S + 9 * HOUR_S for day in range(2, 20)]
@@ -95,7 +95,7 @@ def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_be
     as_of = RUN + 3 * DAY_S
     with store.database.writing() as connection:
         connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
-    needed = store.covariates.read_archive(superseded=partial(superseded_weather_runs, as_of=as_of)).series[NAME]
+    needed = store.covariates.read_archive(superseded=partial(superseded_forecast_mask, as_of=as_of)).series[NAME]
     assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 
 

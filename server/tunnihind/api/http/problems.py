@@ -24,7 +24,7 @@ DEFAULT_DETAILS: Final[Mapping[int, str]] = {
 """The text of a problem by HTTP status, if there is no more specific text."""
 
 
-class Problems:
+class ProblemMaker:
     """Makes problem answers. The `type` of a problem links to the API reference."""
 
     def __init__(self, base_url: str) -> None:

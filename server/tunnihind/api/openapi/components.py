@@ -7,7 +7,7 @@ import msgspec
 
 from tunnihind.api.feeds import VAT_RATE_FIELD
 from tunnihind.api.http.headers import ALLOWED_METHODS, JSON_CONTENT_TYPE, PROBLEM_CONTENT_TYPE
-from tunnihind.api.http.problems import DEFAULT_DETAILS, Problems
+from tunnihind.api.http.problems import DEFAULT_DETAILS, ProblemMaker
 from tunnihind.api.models.accuracy import AccuracyResponse
 from tunnihind.api.models.fields import HOUR_EXAMPLE
 from tunnihind.api.models.prices import (
@@ -72,7 +72,7 @@ def problem_references(*statuses: int) -> Document:
 
 def response_components(settings: Settings) -> Document:
     """Describe the answer 304 and the problem answers, keyed by HTTP status."""
-    texts = Problems(settings.base_url)
+    texts = ProblemMaker(settings.base_url)
     return {"304": _not_modified_answer()} | {
         str(status): {
             "description": detail,

@@ -63,11 +63,11 @@ def without_superseded_weather_runs(issues: tuple[IssuedSeries, ...], as_of: int
         return issues
     issued = np.array([issue.issued_ts for issue in issues], np.int64)
     is_run = np.array([issue.run_ts is not None for issue in issues])
-    superseded = superseded_weather_runs(np.zeros_like(issued), issued, is_run, as_of)
+    superseded = superseded_forecast_mask(np.zeros_like(issued), issued, is_run, as_of)
     return tuple(issue for issue, is_superseded in zip(issues, superseded.tolist(), strict=True) if not is_superseded)
 
 
-def superseded_weather_runs(
+def superseded_forecast_mask(
     series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int
 ) -> NDArray[np.bool_]:
     """Return true for each forecast that `without_superseded_weather_runs` leaves out.
