@@ -157,8 +157,9 @@ SERVER_OPTIONS: Final = (
     ),
     _setting_option(
         "vat-rate",
-        "VAT in prices in EUR/kWh. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
-        "elsewhere. A rate that is neither the default nor the newest legal rate also applies to the feeds.",
+        "VAT in prices in EUR/kWh. The default in Estonia is 0.22, as the API's specification says; elsewhere it is "
+        "the legal rate of each date. The feeds and the integration use the legal rates, unless you set a rate other "
+        "than the default and the newest legal rate.",
         type=float,
     ),
     _setting_option("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
