@@ -1,4 +1,4 @@
-"""Reads the `Situation` from the store."""
+"""Collects the facts that decide which of the pipeline's tasks are due, most of them from the store."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta

@@ -281,9 +281,10 @@ def _largest_spans(
 ) -> tuple[HourSpan, ...]:
     """Return at most two spans of consecutive hours with values above `level`, in chronological order.
 
-    These are the two largest spans, or only the largest if the second is too small beside it. `_WORTH_NAMING_SHARE`
-    explains the size of a span. `hours` lists the start and the value of each hour. If `peak` is given, each span
-    contains at least one value above `peak`. `shortest` is the minimum length of a span in seconds.
+    These are the two largest spans. If the second is smaller than `_WORTH_NAMING_SHARE` times the largest, only the
+    largest is returned. `_WORTH_NAMING_SHARE` also explains the size of a span. `hours` lists the start and the value
+    of each hour. If `peak` is given, each span contains at least one value above `peak`. `shortest` is the minimum
+    length of a span in seconds.
     """
     found: list[tuple[float, float, HourSpan]] = []
     for ts, value in hours:
