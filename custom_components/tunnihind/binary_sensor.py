@@ -63,7 +63,7 @@ PRICE_BINARY_SENSORS: Final = (
     _negative_price_description("negative_price"),
     PriceBinaryDescription(
         key="tomorrow_known",
-        is_on_fn=lambda prices: prices.tomorrow_prices is not None,
+        is_on_fn=lambda prices: prices.tomorrow_summary is not None,
     ),
 )
 NEGATIVE_SELLING: Final = _negative_price_description(NEGATIVE_SELLING_PRICE)

@@ -62,8 +62,8 @@ class PlanCalendar(AlwaysAvailableEntity, CalendarEntity):
         """Convert a piece to a calendar event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
         clock = self.coordinator.clock
         return CalendarEvent(
-            start=datetime.fromtimestamp(clock.to_home_time(start), UTC),
-            end=datetime.fromtimestamp(clock.to_home_time(end), UTC),
+            start=datetime.fromtimestamp(clock.to_home_assistant_time(start), UTC),
+            end=datetime.fromtimestamp(clock.to_home_assistant_time(end), UTC),
             summary=plan.title,
             description=unit_of(self.coordinator.config_entry.options).price_text(
                 window.average, self.hass.config.language

@@ -40,7 +40,7 @@ from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, rate_table_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
 from .server.client import Server, fetch_server, server_url, server_with_quarters, url_without_password
-from .server.clock import home_now
+from .server.clock import home_assistant_now
 
 _EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 # The address of a server that runs on Home Assistant's own computer and uses the default port.
@@ -97,7 +97,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the price zone to add, and check that the server has the prices of this zone."""
         server, self._errors = self._server, {}
-        offered = self._zones_to_add(server)
+        offered = self._addable_zones(server)
         if not offered:
             return self.async_abort(reason="already_configured")
         language = await language_of_reader(self.hass)
@@ -134,7 +134,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     async def _add_found_server(self) -> ConfigFlowResult:
         await self.async_set_unique_id(self._server.unique_id, raise_on_progress=False)
-        if self._server.zone not in self._zones_to_add(self._server):
+        if self._server.zone not in self._addable_zones(self._server):
             return self.async_abort(reason="already_configured")
         return await self.async_step_rehearsal() if self._server.is_rehearsal else await self._ask_fees_or_create()
 
@@ -227,7 +227,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         except TunnihindError as error:
             return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
         zones = {server.unique_id_of(zone): zone for zone in server.addresses}
-        to_add = self._zones_to_add(server)
+        to_add = self._addable_zones(server)
         await self.async_set_unique_id(server.unique_id_of(to_add[0]) if to_add else server.unique_id)
         known = [entry for entry in self._async_current_entries(include_ignore=True) if entry.unique_id in zones]
         for entry in known:
@@ -242,7 +242,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
         """If the entry's address no longer works, replace it with `url`. Else, poll now if the last poll failed."""
-        if await self._still_answers(entry):
+        if await self._has_working_address(entry):
             await self._poll_if_failed(entry)
             return
         # A loaded entry reloads itself if its address changes.
@@ -250,7 +250,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
-    def _zones_to_add(self, server: Server) -> list[Zone]:
+    def _addable_zones(self, server: Server) -> list[Zone]:
         """Return the zones of the server that can be added.
 
         A zone can be added if no entry has the zone's id, and no entry in `_entries_of_same_kind` has the zone's
@@ -287,7 +287,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self._keep_answers(user_input)
             return await self._continue_with_server()
         questions = self._bill_questions(
-            self._zones_by_likelihood(self._zones_to_add(self._server) or [self._server.zone])
+            self._zones_by_likelihood(self._addable_zones(self._server) or [self._server.zone])
         )
         return self._confirm_form(step_id, questions, placeholders)
 
@@ -322,7 +322,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
             self._text_placeholders["reason"] = (error.translation_placeholders or {})["reason"]
         return None
 
-    async def _still_answers(self, entry: ConfigEntry) -> bool:
+    async def _has_working_address(self, entry: ConfigEntry) -> bool:
         try:
             server = await fetch_server(self.hass, entry.data[CONF_URL])
         except TunnihindError:
@@ -355,7 +355,7 @@ class TunnihindConfigFlow(TariffFlow, ConfigFlow, domain=DOMAIN):
 
     @override
     def _billing_period_now(self) -> BillingPeriodNow:
-        now = self._server.answer.now if self._server.is_rehearsal else home_now()
+        now = self._server.answer.now if self._server.is_rehearsal else home_assistant_now()
         chosen = self._server.about.chosen_vat_rate if self._server.about else None
         billed_by = billing_from(self._answers).billed_by
         return BillingPeriodNow.of(self._server.answer, now, billed_by, self._server.zone, chosen)

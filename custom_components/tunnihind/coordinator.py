@@ -41,7 +41,7 @@ from .prices.billing import Resolution, billing_from, selling_contract_from
 from .prices.tariff import Tariff, tariff_from
 from .prices.timeline import QUARTER_S
 from .prices.zones import zone_of
-from .server.answers import About, MarketPrices, Mode, marked_credit
+from .server.answers import About, MarketPrices, Mode, credit_with_mode
 from .server.client import POLL_S, Client
 from .server.clock import EntryClock, QuarterTimer
 from .server.polling import Problem, ResetReason, ServerPoller, ServerStatus
@@ -115,7 +115,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
 
         Until the server has described itself, the credit line names the integration.
         """
-        return marked_credit(
+        return credit_with_mode(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
 
@@ -161,7 +161,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
             self.data = kept.answer
-            self._update_prices()
+            self._update_all_data()
             await self.async_refresh()
         else:
             await self.async_config_entry_first_refresh()
@@ -207,11 +207,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
     def async_update_listeners(self) -> None:
         """Compute the prices and plans for the present moment, then update the entities."""
         if self.data:
-            self._update_prices()
+            self._update_all_data()
         super().async_update_listeners()
 
     @callback
-    def _update_prices(self) -> None:
+    def _update_all_data(self) -> None:
         """Compute all data as of now, store changed data, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
@@ -281,7 +281,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             answer=self.data,
             outcomes=self.planner.outcomes,
             ran=self.planner.begun_windows,
-            steered=self.planner.steered_plans,
+            steered=self.planner.changed_plans,
             ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

@@ -62,7 +62,7 @@ def notice_id(entry: TunnihindConfigEntry, key: str) -> str:
 
 def _lasting_problems(coordinator: TunnihindCoordinator) -> set[str]:
     found: set[str] = set(problems(coordinator.prices, coordinator.server_status))
-    if coordinator.server_status.silence_s(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
+    if coordinator.server_status.seconds_since_answer(coordinator.prices.now) < UNREACHABLE_FOR_LONG_S:
         found.discard(Problem.SERVER_UNREACHABLE)
     if coordinator.about and _is_too_old(coordinator.about.version):
         found.add(_SERVER_TOO_OLD)

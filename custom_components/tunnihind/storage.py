@@ -68,7 +68,7 @@ class Storage:
                 "the stored data are not used, because a newer version of the integration wrote them", exc_info=True
             )
             return StoredState()
-        return state_from(kept) if isinstance(kept, dict) else StoredState()
+        return stored_state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
         """Store the data after a short delay. If newer data arrive during the delay, store only the newer data."""
@@ -89,7 +89,7 @@ _WINDOWS_DECODER: Final = BasicDecoder(list[Window])
 _STEERED_DECODER: Final = BasicDecoder(SteeredPlan)
 
 
-def state_from(document: Mapping[str, Any]) -> StoredState:
+def stored_state_from(document: Mapping[str, Any]) -> StoredState:
     """Return the data in `document`. Leave out unreadable fields, and unreadable values of single plans."""
     return StoredState(
         server=document.get("server"),

@@ -118,7 +118,7 @@ class Market:
         """Return the instant at which a calendar day begins in the zone's local time."""
         return self.instant(day, time())
 
-    def late_from(self, day: date) -> int:
+    def prices_late_from(self, day: date) -> int:
         """Return the instant from which missing prices of a delivery day count as late."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 

@@ -25,7 +25,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import ArchiveCache
-from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_keep_instants, superfluous_instants
+from tunnihind.pipeline.retention import KEEP_COVARIATES_DAYS, covariate_cutoff_instants, superfluous_instants
 from tunnihind.sources.open_meteo import RUN_AVAILABLE_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -76,8 +76,8 @@ def weather() -> dict[str, list[IssuedSeries]]:
     end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
     live = end - LIVE_DAYS * DAY_S
     runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
-    old = {run + RUN_AVAILABLE_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
-    gone = superfluous_instants(old, covariate_keep_instants)
+    old = {run + RUN_AVAILABLE_AFTER_S for run in runs if run < end - KEEP_COVARIATES_DAYS * DAY_S}
+    gone = superfluous_instants(old, covariate_cutoff_instants)
     kept = [run for run in runs if run % DAY_S == 0 or run + RUN_AVAILABLE_AFTER_S not in gone]
 
     def series() -> list[IssuedSeries]:

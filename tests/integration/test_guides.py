@@ -16,7 +16,7 @@ from homeassistant.helpers import entity_registry as er
 
 from custom_components.tunnihind.actions.call import Direction
 from custom_components.tunnihind.actions.get_prices import RESOLUTIONS, PriceFormat
-from custom_components.tunnihind.actions.import_past import common_import_answer
+from custom_components.tunnihind.actions.import_past import common_import_fields
 from custom_components.tunnihind.const import DOMAIN
 from custom_components.tunnihind.forms.plan_flow import first_plan
 from custom_components.tunnihind.past.paid_prices import LeftOutHour, LeftOutReason
@@ -206,7 +206,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     window = home.state("binary_sensor", "window", PLAN_ID).entity_id
     imported = {
         "statistic_id",
-        *keys_of(common_import_answer({0: 0.1}, 1, {0: LeftOutHour(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
+        *keys_of(common_import_fields({0: 0.1}, 1, {0: LeftOutHour(LeftOutReason.NO_RATE, (Part.EXCISE,))})),
     }
     answers = {
         "get_prices": await answered(hass, "get_prices") | await answered(hass, "get_prices", shape="rates"),

@@ -90,7 +90,7 @@ def test_bidding_ends_and_prices_come_by_the_clock_of_brussels_on_the_day_before
     ],
 )
 def test_prices_are_late_from_half_past_three_by_the_estonian_clock(day: date, late: str) -> None:
-    assert ESTONIA.late_from(day) == utc(late)
+    assert ESTONIA.prices_late_from(day) == utc(late)
 
 
 def test_quarters_are_traded_since_october_2025() -> None:

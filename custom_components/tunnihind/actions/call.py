@@ -47,7 +47,7 @@ def parse_duration(given: object) -> timedelta:
         raise vol.Invalid(f"{given!r} is too long") from error
 
 
-async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
+async def coordinator_of_call(call: ServiceCall) -> TunnihindCoordinator:
     """Return the coordinator of the entry that `call` names. If `call` names none, use the entry from `_only_entry_id`.
 
     Raises ServiceValidationError if there is no such entry, if several entries are possible, or if the entry is not
@@ -82,7 +82,7 @@ def requested_prices(call: ServiceCall, coordinator: TunnihindCoordinator) -> Pr
     return coordinator.selling_prices
 
 
-def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
+def rehearsal_field(coordinator: TunnihindCoordinator) -> JsonObjectType:
     """Return the field that marks an answer of a rehearsal, or no field if the entry is not for a rehearsal."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
@@ -107,7 +107,7 @@ def to_instant(moment: datetime) -> int:
     return int(dt_util.as_utc(moment).timestamp())
 
 
-def bounds_answer(start: int, end: int) -> JsonObjectType:
+def bounds_fields(start: int, end: int) -> JsonObjectType:
     """Convert `start` and `end` (UTC seconds) to fields of an action's answer, as ISO 8601 strings in Tallinn time."""
     return {**iso_bounds(start, end)}
 
@@ -126,7 +126,7 @@ def _only_entry_id(hass: HomeAssistant) -> str:
     return entries[0].entry_id
 
 
-def outcome_answer(outcome: Outcome) -> JsonObjectType:
+def outcome_fields(outcome: Outcome) -> JsonObjectType:
     """Convert a plan's outcome to the fields of an action's answer: a window, or the reason why there is none.
 
     If the window has no saving, `saving` and `chance` are left out. If the window has no cost, `cost` is left out.
@@ -135,22 +135,22 @@ def outcome_answer(outcome: Outcome) -> JsonObjectType:
         return {"found": False, "reason": outcome.reason}
     return {
         "found": True,
-        **bounds_answer(outcome.start, outcome.end),
-        "pieces": [bounds_answer(start, end) for start, end in outcome.pieces],
+        **bounds_fields(outcome.start, outcome.end),
+        "pieces": [bounds_fields(start, end) for start, end in outcome.pieces],
         "average": outcome.average,
         "forecast_share": outcome.forecast_share,
         "shortened": outcome.shortened,
-        **(_saving_answer(outcome.saving) if outcome.saving else {}),
-        **(_cost_answer(outcome.cost) if outcome.cost else {}),
+        **(_saving_fields(outcome.saving) if outcome.saving else {}),
+        **(_cost_fields(outcome.cost) if outcome.cost else {}),
     }
 
 
-def _saving_answer(saving: Saving) -> JsonObjectType:
+def _saving_fields(saving: Saving) -> JsonObjectType:
     return {
         "saving": {"expected": saving.expected, "p10": saving.low, "p90": saving.high},
         "chance": saving.chance,
     }
 
 
-def _cost_answer(cost: Cost) -> JsonObjectType:
+def _cost_fields(cost: Cost) -> JsonObjectType:
     return {"cost": {"expected": cost.expected, "p10": cost.low, "p90": cost.high, "energy": cost.energy}}

@@ -24,10 +24,10 @@ from ..plans.spans import Span
 from .call import (
     DIRECTION_FIELD,
     ENTRY_FIELD,
-    coordinator_of,
-    outcome_answer,
+    coordinator_of_call,
+    outcome_fields,
     parse_duration,
-    rehearsal_mark,
+    rehearsal_field,
     requested_prices,
     requested_range,
 )
@@ -63,11 +63,11 @@ SCHEMA: Final = vol.Schema(
 
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
     """Return the cheapest or the most expensive time for a job. If no time is found, return the reason."""
-    coordinator = await coordinator_of(call)
+    coordinator = await coordinator_of_call(call)
     prices = requested_prices(call, coordinator)
     span = Span(*requested_range(call.data, "earliest", "deadline", prices))
-    window = outcome_answer(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
-    return {**window, **rehearsal_mark(coordinator)}
+    window = outcome_fields(window_in_span(_plan_settings(call.data), prices.timeline, span, coordinator.clock.now()))
+    return {**window, **rehearsal_field(coordinator)}
 
 
 def _plan_settings(data: Mapping[str, Any]) -> PlanSettings:

@@ -13,9 +13,9 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Period
 from .call import (
     DIRECTION_FIELD,
     ENTRY_FIELD,
-    bounds_answer,
-    coordinator_of,
-    rehearsal_mark,
+    bounds_fields,
+    coordinator_of_call,
+    rehearsal_field,
     requested_prices,
     requested_range,
 )
@@ -59,13 +59,13 @@ async def get_prices(call: ServiceCall) -> ServiceResponse:
     If the call's field `forecast` is false, predicted prices are left out. If the call names no resolution, the periods
     are as long as in the household's contract, or hours if the server sends no quarter-hour prices.
     """
-    coordinator = await coordinator_of(call)
+    coordinator = await coordinator_of_call(call)
     prices = requested_prices(call, coordinator)
     start, end = requested_range(call.data, ATTR_START, ATTR_END, prices)
     step_s = RESOLUTIONS.get(call.data.get(ATTR_RESOLUTION, ""), prices.timeline.step_s)
     known = prices.timeline.with_step(step_s).periods_between(start, end)
     periods = [period for period in known if period.settled or call.data[ATTR_FORECAST]]
-    return {"prices": _prices_in_format(periods, call.data[ATTR_FORMAT]), **rehearsal_mark(coordinator)}
+    return {"prices": _prices_in_format(periods, call.data[ATTR_FORMAT]), **rehearsal_field(coordinator)}
 
 
 def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonValueType:
@@ -78,4 +78,4 @@ def _prices_in_format(periods: list[Period], price_format: PriceFormat) -> JsonV
 
 def _price_answer(period: Period) -> JsonObjectType:
     band: JsonObjectType = {} if period.settled else {"p10": period.low, "p90": period.high}
-    return {**bounds_answer(period.start, period.end), "price": period.price, "settled": period.settled, **band}
+    return {**bounds_fields(period.start, period.end), "price": period.price, "settled": period.settled, **band}

@@ -37,7 +37,7 @@ from ..past.recorder import (
 )
 from ..prices.days import instant_of
 from ..prices.timeline import HOUR_S, QUARTER_S
-from .call import ENTRY_FIELD, bounds_answer, coordinator_of, rehearsal_mark
+from .call import ENTRY_FIELD, bounds_fields, coordinator_of_call, rehearsal_field
 
 ATTR_START: Final = "start"
 ATTR_ENERGY: Final = "energy"
@@ -64,7 +64,7 @@ def _requested_start(data: Mapping[str, Any], now: int) -> int:
     return start
 
 
-def common_import_answer(
+def common_import_fields(
     values: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOutHour]
 ) -> JsonObjectType:
     """Return the fields about hours in an import's answer: range, number, changes and left-out hours.
@@ -72,14 +72,14 @@ def common_import_answer(
     `values` maps the start (UTC seconds) of each hour with a known price or cost to this price or cost. `changed` is
     the number of rows that the import wrote. `left_out` maps the start of each left-out hour to the reason.
     """
-    bounds = bounds_answer(min(values), max(values) + HOUR_S) if values else {}
+    bounds = bounds_fields(min(values), max(values) + HOUR_S) if values else {}
     return {
         **bounds,
         "hours": len(values),
         "changed": changed,
         "left_out": [
             {
-                **bounds_answer(start, end),
+                **bounds_fields(start, end),
                 "hours": (end - start) // HOUR_S,
                 "reason": why.reason,
                 **({"parts": [*why.parts]} if why.parts else {}),
@@ -95,7 +95,7 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     If the server has no price for an hour, the hour's stored price stays. If a fee of an hour is unknown, the hour's
     stored price is removed.
     """
-    hass, coordinator = call.hass, await coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of_call(call)
     check_recorder(hass)
     now = coordinator.clock.now()
     start = _requested_start(call.data, now)
@@ -103,17 +103,17 @@ async def import_prices(call: ServiceCall) -> ServiceResponse:
     async with _import_lock(hass):
         prices, left_out = split_left_out(await coordinator.paid_price_calculator.prices_of(hours_between(start, now)))
         stored = await stored_prices(hass, metadata["statistic_id"])
-        changed = {hour: price for hour, price in prices.items() if _stored_figures(price) != stored.get(hour)}
+        changed = {hour: price for hour, price in prices.items() if _figures_to_store(price) != stored.get(hour)}
         outdated = {hour for hour, why in left_out.items() if why != NO_PRICE and hour in stored}
         await write_prices(hass, metadata, {**changed, **dict.fromkeys(outdated)})
     return {
         "statistic_id": metadata["statistic_id"],
-        **common_import_answer(prices, len(changed) + len(outdated), left_out),
-        **rehearsal_mark(coordinator),
+        **common_import_fields(prices, len(changed) + len(outdated), left_out),
+        **rehearsal_field(coordinator),
     }
 
 
-def _stored_figures(price: HourPrice) -> tuple[float, float, float]:
+def _figures_to_store(price: HourPrice) -> tuple[float, float, float]:
     return price.mean, min(price.quarters), max(price.quarters)
 
 
@@ -123,7 +123,7 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     If the server has no price for an hour, the hour's stored cost stays. If a fee or the energy of an hour is unknown,
     the hour's stored cost is removed.
     """
-    hass, coordinator = call.hass, await coordinator_of(call)
+    hass, coordinator = call.hass, await coordinator_of_call(call)
     check_recorder(hass)
     now, entry, calculator = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_price_calculator
     start = _requested_start(call.data, now)
@@ -142,8 +142,8 @@ async def import_costs(call: ServiceCall) -> ServiceResponse:
     charged, left_out = split_left_out(found)
     return {
         "statistic_id": metadata["statistic_id"],
-        **common_import_answer(charged, len(changed), left_out),
+        **common_import_fields(charged, len(changed), left_out),
         "kwh": round(sum(energy.by_hour[hour] for hour in charged), 3),
         "cost": round(sum(charged.values()), 2),
-        **rehearsal_mark(coordinator),
+        **rehearsal_field(coordinator),
     }

@@ -19,7 +19,7 @@ from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
-from .call import coordinator_of_entry, outcome_answer, parse_duration, rehearsal_mark
+from .call import coordinator_of_entry, outcome_fields, parse_duration, rehearsal_field
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
@@ -78,7 +78,9 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
     answer, return each plan's name, the state of the plan's switch, the fields whose values differ from the plan's
     form, and the plan's window or the reason why there is no window.
     """
-    plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plans(call)]
+    plans = [
+        (await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plan_ids(call)
+    ]
     change = PlanChange(
         values={name: call.data[name] for name in PLAN_FIELD_CHECKS if name in call.data},
         clear=call.data[ATTR_CLEAR],
@@ -96,12 +98,12 @@ def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectT
         "plan": coordinator.config_entry.subentries[plan_id].title,
         "enabled": plan is not None and plan.enabled,
         "changed": [*sorted(plan.changes)] if plan else [],
-        **outcome_answer(coordinator.prices.outcomes[plan_id]),
-        **rehearsal_mark(coordinator),
+        **outcome_fields(coordinator.prices.outcomes[plan_id]),
+        **rehearsal_field(coordinator),
     }
 
 
-def _targeted_plans(call: ServiceCall) -> list[tuple[str, str]]:
+def _targeted_plan_ids(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repetitions.
 
     An area or a floor in the target stands for all plans there, and a label for all plans with this label. Raises
@@ -109,7 +111,7 @@ def _targeted_plans(call: ServiceCall) -> list[tuple[str, str]]:
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
-    entities, plans = er.async_get(call.hass).entities, _plans_by_device(call.hass)
+    entities, plans = er.async_get(call.hass).entities, _plan_ids_by_device(call.hass)
 
     def device_of(entity_id: str) -> str:
         entity = entities.get(entity_id)
@@ -127,7 +129,7 @@ def _targeted_plans(call: ServiceCall) -> list[tuple[str, str]]:
     return [plans[device_id] for device_id in sorted(meant)]
 
 
-def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
+def _plan_ids_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
     """Return a mapping from the id of each plan's device to the ids of the plan's entry and subentry."""
     registry = dr.async_get(hass)
     return {

@@ -76,7 +76,7 @@ class _EntryBroadcaster:
         self._is_removed = False
         self._contents: ContentsBuilder | None = None
         self._unfollow_prices: CALLBACK_TYPE | None = None
-        self._unfollow_entry = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._follow_entry)
+        self._unfollow_entry = async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._handle_entry_change)
         self._follow_prices()
 
     @callback
@@ -91,7 +91,7 @@ class _EntryBroadcaster:
         return contents_without_prices(self._entry, removed=self._is_removed)
 
     @callback
-    def _follow_entry(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
+    def _handle_entry_change(self, change: ConfigEntryChange, entry: ConfigEntry[Any]) -> None:
         if entry.entry_id != self._entry.entry_id:
             return
         self._is_removed = change is ConfigEntryChange.REMOVED
@@ -245,7 +245,7 @@ def _readable_entry(
     If the entry doesn't exist, send an error and return None. Raises Unauthorized if the user may not read the entry's
     current price.
     """
-    entry = _named_entry(hass, msg)
+    entry = _requested_entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found_text(msg))
     elif not may_read(hass, connection.user, Platform.SENSOR, f"{entry.entry_id}_{_CURRENT_PRICE}"):
@@ -253,7 +253,7 @@ def _readable_entry(
     return entry
 
 
-def _named_entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
+def _requested_entry(hass: HomeAssistant, msg: dict[str, Any]) -> TunnihindConfigEntry | None:
     if _ENTRY in msg:
         entry = hass.config_entries.async_get_entry(msg[_ENTRY])
     elif _ENTITY in msg:

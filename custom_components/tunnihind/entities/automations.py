@@ -214,15 +214,15 @@ class TunnihindCondition(EntityStateConditionBase):
         return bool(states) and super()._check_all_match_state(states)
 
 
-def _on_condition(translation_key: str) -> type[Condition]:
+def _condition_class(translation_key: str) -> type[Condition]:
     return type(translation_key, (TunnihindCondition,), {"_translation_key": translation_key})
 
 
 CONDITIONS: Final = {
-    "price_cheap": _on_condition("cheap_hour"),
-    "price_negative": _on_condition("negative_price"),
-    "tomorrow_known": _on_condition("tomorrow_known"),
-    "window_running": _on_condition(WINDOW),
+    "price_cheap": _condition_class("cheap_hour"),
+    "price_negative": _condition_class("negative_price"),
+    "tomorrow_known": _condition_class("tomorrow_known"),
+    "window_running": _condition_class(WINDOW),
 }
 
 

@@ -56,7 +56,7 @@ def _quality_description[Subject](
     )
 
 
-def _value_from_backtest(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
+def _backtest_value_fn(figure: Callable[[Backtest], float]) -> Callable[[PricesNow], float | None]:
     return lambda prices: figure(prices.answer.backtest) if prices.answer.backtest else None
 
 
@@ -73,14 +73,14 @@ DIAGNOSTIC_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _quality_description(
         "forecast_error",
         EUR_PER_MWH,
-        _value_from_backtest(lambda backtest: backtest.mae),
-        lambda prices: {"horizon_hours": _value_from_backtest(lambda backtest: backtest.horizon_h)(prices)},
+        _backtest_value_fn(lambda backtest: backtest.mae),
+        lambda prices: {"horizon_hours": _backtest_value_fn(lambda backtest: backtest.horizon_h)(prices)},
         decimals=1,
     ),
     _quality_description(
-        "forecast_baseline_error", EUR_PER_MWH, _value_from_backtest(lambda backtest: backtest.baseline_mae), decimals=1
+        "forecast_baseline_error", EUR_PER_MWH, _backtest_value_fn(lambda backtest: backtest.baseline_mae), decimals=1
     ),
-    _quality_description("forecast_skill", PERCENTAGE, _value_from_backtest(lambda backtest: _percent(backtest.skill))),
+    _quality_description("forecast_skill", PERCENTAGE, _backtest_value_fn(lambda backtest: _percent(backtest.skill))),
 )
 
 

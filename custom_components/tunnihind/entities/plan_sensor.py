@@ -16,7 +16,7 @@ _PERCENT: Final = 100
 _MINUTE_S: Final = 60
 
 
-def _value_from_saving(figure: Callable[[Saving], float]) -> Callable[[Window], float | None]:
+def _saving_value_fn(figure: Callable[[Saving], float]) -> Callable[[Window], float | None]:
     return lambda window: figure(window.saving) if window.saving else None
 
 
@@ -52,14 +52,14 @@ WINDOW_VALUE_SENSORS: Final[tuple[ValueDescription[Window], ...]] = (
         key="window_saving",
         native_unit_of_measurement=EUR_PER_KWH,
         suggested_display_precision=4,
-        value_fn=_value_from_saving(lambda saving: saving.expected),
+        value_fn=_saving_value_fn(lambda saving: saving.expected),
         attributes_fn=_saving_attributes,
     ),
     ValueDescription(
         key="window_chance",
         native_unit_of_measurement=PERCENTAGE,
         suggested_display_precision=0,
-        value_fn=_value_from_saving(lambda saving: round(saving.chance * _PERCENT)),
+        value_fn=_saving_value_fn(lambda saving: round(saving.chance * _PERCENT)),
     ),
     ValueDescription(
         key="window_cost",

@@ -92,7 +92,7 @@ def _is_settled(period: Period | None) -> bool | None:
 def _current_price_attributes(prices: PricesNow) -> Attributes:
     return {
         "settled": _is_settled(prices.current_period),
-        "tomorrow_valid": prices.tomorrow_prices is not None,
+        "tomorrow_valid": prices.tomorrow_summary is not None,
         "raw_yesterday": prices_in_nord_pool_format(prices.settled_periods_on(day_at(prices.now, days_later=-1))),
         "raw_today": prices_in_nord_pool_format(prices.settled_periods_on(prices.today)),
         "raw_tomorrow": prices_in_nord_pool_format(prices.settled_periods_on(prices.tomorrow)),
@@ -115,7 +115,7 @@ def _forecast_attributes(prices: PricesNow) -> Attributes:
 
 
 def _spread_today(prices: PricesNow) -> float | None:
-    day = prices.today_prices
+    day = prices.today_summary
     return rounded(day.highest.price - day.lowest.price) if day else None
 
 
@@ -173,7 +173,7 @@ def _current_description(key: str) -> PriceDescription:
     )
 
 
-def _next_description(key: str, name: str) -> PriceDescription:
+def _next_period_description(key: str, name: str) -> PriceDescription:
     return PriceDescription(
         key=key,
         translation_key=name,
@@ -184,7 +184,7 @@ def _next_description(key: str, name: str) -> PriceDescription:
 
 SELLING_SENSORS: Final = (
     _current_description(SELLING_PRICE),
-    _next_description(NEXT_SELLING_PRICE, NEXT_SELLING_PRICE),
+    _next_period_description(NEXT_SELLING_PRICE, NEXT_SELLING_PRICE),
 )
 
 
@@ -195,7 +195,7 @@ def next_price_description(billing: Billing) -> PriceDescription:
     the sensor's name changes when the entry is loaded again.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
-    return _next_description("next_price", "next_quarter_price" if by_quarter else "next_price")
+    return _next_period_description("next_price", "next_quarter_price" if by_quarter else "next_price")
 
 
 PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
@@ -219,8 +219,8 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
         entity_registry_enabled_default=False,
         value_fn=lambda prices: prices.rank,
     ),
-    *_day_descriptions("today", lambda prices: prices.today_prices),
-    *_day_descriptions("tomorrow", lambda prices: prices.tomorrow_prices),
+    *_day_descriptions("today", lambda prices: prices.today_summary),
+    *_day_descriptions("tomorrow", lambda prices: prices.tomorrow_summary),
     PriceDescription(
         key="spread_today",
         # The spread (highest price less lowest price) has statistics, because the spreads of past days show how much a

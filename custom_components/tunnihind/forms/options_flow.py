@@ -19,9 +19,9 @@ from ..coordinator import TunnihindCoordinator
 from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resolution, billing_from
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
-from ..server.clock import home_now
+from ..server.clock import home_assistant_now
 from .fields import choice_field, count_field, price_field
-from .tariff_form import ROWS, VALID_FROM, Row, ordered_rows, row_name, row_named, rows_without
+from .tariff_form import ROWS, VALID_FROM, Row, find_row, ordered_rows, row_name, rows_without
 from .tariff_step import BillingPeriodNow, TariffFlow
 
 ROW: Final = "row"
@@ -119,7 +119,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Change the chosen row of fees, or add the first row. Also change the settings that apply to all rows."""
         if user_input is None:
-            return await self._start_form("edit_row", row_named(self._rows, self._chosen_row), needs_date=False)
+            return await self._start_form("edit_row", find_row(self._rows, self._chosen_row), needs_date=False)
         others = rows_without(self._rows, self._chosen_row) if self._chosen_row else self._rows
         changes, form = self._read_form("edit_row", user_input, others)
         return form or self._save_options(changes)
@@ -180,7 +180,7 @@ class TunnihindOptionsFlow(TariffFlow, OptionsFlow):
     def _billing_period_now(self) -> BillingPeriodNow:
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
-            return BillingPeriodNow.of(None, home_now(), billed_by, zone_of(entry.data))
+            return BillingPeriodNow.of(None, home_assistant_now(), billed_by, zone_of(entry.data))
         coordinator: TunnihindCoordinator = entry.runtime_data
         tariff = coordinator.tariff
         return BillingPeriodNow.of(

@@ -93,7 +93,7 @@ def ordered_rows(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
-def row_named(rows: Iterable[Row], name: str | None) -> Row | None:
+def find_row(rows: Iterable[Row], name: str | None) -> Row | None:
     """Return the row named `name`. If no row has this name, for example after its removal, return None."""
     return next((row for row in rows if row_name(row) == name), None)
 
@@ -191,7 +191,7 @@ class RowForm:
         dated = {VALID_FROM: figures[VALID_FROM]} if figures.get(VALID_FROM) else {}
         return {**dated, PACKAGE: self.package.value, **sections}
 
-    def figures_from(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
+    def figures_from_input(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
         """Merge all typed values of the form into one mapping without sections, and convert the fees to c/kWh."""
         figures = _merged_figures(user_input)
         return {
@@ -205,7 +205,7 @@ class RowForm:
         If the table has no rate for `day`, the nearest rate is used.
         """
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
-        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table_rates.items()}
+        return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table_figures_without_vat.items()}
 
     def first_figures(self, row: Row | None, shared: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first, with fees in c/kWh.
@@ -216,20 +216,20 @@ class RowForm:
         table = self.table_figures(fees_include_vat=shared.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **shared, **table}
-        return {VAT_PERCENT: self.vat_percent, **shared, **row, **self._followed_figures(row, table)}
+        return {VAT_PERCENT: self.vat_percent, **shared, **row, **self._figures_following_table(row, table)}
 
-    def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
+    def row_with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
         """Return the row with figures of its own for all parts, so that no part follows the rate table.
 
         The parts that followed the table get the table's figures for `day`.
         """
-        followed = self._followed_figures(row, self.table_figures(fees_include_vat=fees_include_vat))
+        followed = self._figures_following_table(row, self.table_figures(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
-    def _followed_figures(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
+    def _figures_following_table(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
         return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._fees_in_table(Part(part))}
 
-    def adapt_figures(
+    def adapted_figures(
         self, earlier_form: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool
     ) -> dict[str, Any]:
         """Adapt the figures from the form `earlier_form` to the package and the date of this form.
@@ -255,7 +255,7 @@ class RowForm:
                 carried |= {key: now[key] for key in keys}
         return carried
 
-    def row_from(self, figures: Mapping[str, Any]) -> Row:
+    def row_from_figures(self, figures: Mapping[str, Any]) -> Row:
         """Return the row of fees that the options store for the entered `figures`.
 
         A blank fee becomes 0. A VAT rate that equals the default rate is left out. If a part's figures equal the rate
@@ -303,7 +303,7 @@ class RowForm:
         return (part.value,) if part in self.rate_table.fees else ()
 
     @property
-    def _table_rates(self) -> dict[str, float]:
+    def _table_figures_without_vat(self) -> dict[str, float]:
         fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.rate_table.fees.items()}
         if self.package is Package.OWN:
             return fees

@@ -112,15 +112,15 @@ class _OpenForm:
 
     def charges(self, user_input: Mapping[str, Any], period: BillingPeriodNow) -> Charges:
         """Compute the charges in `period` from the figures typed so far."""
-        figures = self.form.figures_from(_filled_fields(user_input))
+        figures = self.form.figures_from_input(_filled_fields(user_input))
         shared = {**self.shared_settings, **shared_settings_of(figures)}
         form = self.form.with_package_of(figures)
-        figures = form.adapt_figures(self.form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
-        row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
+        figures = form.adapted_figures(self.form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
+        row: Row = {key: value for key, value in form.row_from_figures(figures).items() if key != VALID_FROM}
         # If the form is for a future date, the preview uses the figures in the form, because the rate table may have
         # other figures for today.
         if form.day > tallinn_time(period.start).date():
-            row = form.with_own_figures(row, fees_include_vat=shared[FEES_INCLUDE_VAT])
+            row = form.row_with_own_figures(row, fees_include_vat=shared[FEES_INCLUDE_VAT])
         tariff = tariff_from({**shared, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
 
@@ -160,7 +160,7 @@ async def price_sentence(
     }
 )
 @async_response
-async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
+async def _send_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send a preview to the form: the current price, computed from the figures typed so far."""
     shown = hass.data.get(_OPEN_FORMS, {}).get(msg["flow_id"])
     if shown is None:
@@ -213,7 +213,7 @@ class TariffFlow(ConfigEntryBaseFlow):
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
         """Register the websocket command with which a form requests a preview."""
-        async_register_command(hass, _start_preview)
+        async_register_command(hass, _send_preview)
 
     @callback
     @override
@@ -234,7 +234,7 @@ class TariffFlow(ConfigEntryBaseFlow):
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
-            **self._day_arguments(row or {}),
+            **self._row_form_arguments(row or {}),
             package=package or Package((row or {}).get(PACKAGE, Package.OWN)),
             unit=unit_of(self._options),
             needs_date=needs_date,
@@ -250,19 +250,22 @@ class TariffFlow(ConfigEntryBaseFlow):
         The form is shown again if it contains errors, or if the household has to confirm the figures of another package
         or date. `others` are the household's other rows of fees.
         """
-        figures = self._form.figures_from(user_input)
+        figures = self._form.figures_from_input(user_input)
         shared = {**self._shared_settings, **shared_settings_of(figures)}
-        earlier_form, form = self._form, replace(self._form.with_package_of(figures), **self._day_arguments(figures))
+        earlier_form, form = (
+            self._form,
+            replace(self._form.with_package_of(figures), **self._row_form_arguments(figures)),
+        )
         self._form = form
-        carried = form.adapt_figures(earlier_form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
+        carried = form.adapted_figures(earlier_form, figures, fees_include_vat=shared[FEES_INCLUDE_VAT])
         if form.package is not earlier_form.package or carried != figures:
             return {}, self._show_form(step_id, form.shown_values({**shared, **carried}))
         if errors := {**_date_errors(figures, others), **_day_rate_errors(shared)}:
             return {}, self._show_form(step_id, user_input, errors)
         kept = shared if form.with_shared_settings else {}
-        return {**kept, ROWS: ordered_rows([*others, form.row_from(figures)])}, None
+        return {**kept, ROWS: ordered_rows([*others, form.row_from_figures(figures)])}, None
 
-    def _day_arguments(self, row: Row) -> dict[str, Any]:
+    def _row_form_arguments(self, row: Row) -> dict[str, Any]:
         """Return a row form's zone, day and default VAT rate. The day is the later of today and the row's first day."""
         period = self._billing_period_now()
         day = tallinn_time(period.start).date()

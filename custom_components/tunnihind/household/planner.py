@@ -46,7 +46,7 @@ class Planner:
         """Read the plans from `subentries`, and log an error for each plan whose settings are not valid."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
-        self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
+        self._plans = {plan.subentry_id: self._plan_with_current_form(plan) for plan in plans}
         self.settings = {}
         for plan_id, plan in self._plans.items():
             try:
@@ -109,11 +109,11 @@ class Planner:
         return status_of(settings, outcome, now) if settings and outcome else None
 
     @property
-    def steered_plans(self) -> Mapping[str, SteeredPlan]:
+    def changed_plans(self) -> Mapping[str, SteeredPlan]:
         """The plans that are switched off or have values that differ from their forms, keyed by id."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
-    def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
+    def _plan_with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
         """Return the plan with the form in `subentry`.
 
         If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.

@@ -147,14 +147,14 @@ class PricesNow:
         return day_at(self.now, days_later=1)
 
     @cached_property
-    def today_prices(self) -> DayPriceSummary | None:
+    def today_summary(self) -> DayPriceSummary | None:
         """Today's average, lowest and highest price, or None until all of today's prices are published."""
-        return self._day_prices(self.today)
+        return self._day_price_summary(self.today)
 
     @cached_property
-    def tomorrow_prices(self) -> DayPriceSummary | None:
+    def tomorrow_summary(self) -> DayPriceSummary | None:
         """Tomorrow's average, lowest and highest price, or None until all of tomorrow's prices are published."""
-        return self._day_prices(self.tomorrow)
+        return self._day_price_summary(self.tomorrow)
 
     @property
     def rank(self) -> int | None:
@@ -220,7 +220,7 @@ class PricesNow:
         """Return the periods of `day` that have a published price."""
         return tuple(period for period in self.timeline.periods_between(day.start, day.end) if period.settled)
 
-    def _day_prices(self, day: Day) -> DayPriceSummary | None:
+    def _day_price_summary(self, day: Day) -> DayPriceSummary | None:
         periods = self.settled_periods_on(day)
         if not is_day_covered(day, periods):
             return None

@@ -30,7 +30,7 @@ def problems(prices: PricesNow, server_status: ServerStatus) -> list[Problem]:
 
     If the server is unreachable or the wrong server answers, problems with the server's data and clock are left out.
     """
-    if server_status.silence_s(prices.now) >= _UNREACHABLE_S:
+    if server_status.seconds_since_answer(prices.now) >= _UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
     elif server_status.wrong_server:
         found = [server_status.wrong_server]
@@ -57,10 +57,10 @@ def _server_problems(prices: PricesNow, server_status: ServerStatus) -> Iterator
 
 
 def _prices_are_late(prices: PricesNow) -> bool:
-    return (prices.timeline.settled_until or 0) < _newest_published_day(prices).end
+    return (prices.timeline.settled_until or 0) < _newest_due_day(prices).end
 
 
-def _newest_published_day(prices: PricesNow) -> Day:
+def _newest_due_day(prices: PricesNow) -> Day:
     """Return the newest day whose prices should be published by now."""
     return prices.tomorrow if prices.now >= instant_of(prices.today.date, _PUBLISHED_BY) else prices.today
 

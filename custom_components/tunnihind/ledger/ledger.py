@@ -78,7 +78,7 @@ class Ledger:
 
         `hours` maps the start of each hour to the prices of its four quarters.
         """
-        self._prices.add_hours(hours)
+        self._prices.add_hour_prices(hours)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger in a form that JSON can store."""

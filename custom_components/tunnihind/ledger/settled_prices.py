@@ -30,7 +30,7 @@ class SettledPrices:
             for quarter in range(period.start, period.end, QUARTER_S)
         )
 
-    def add_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
+    def add_hour_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
         """Add the prices of whole hours. `hours` maps the start of each hour to the prices of its four quarters."""
         self._set_prices(
             (hour + index * QUARTER_S, price)

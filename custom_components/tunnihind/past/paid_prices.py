@@ -152,11 +152,11 @@ class PaidPriceCalculator:
     async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOutHour]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: _hour_without_rate(hour, self.tariff) for hour in hours}
-        settled = await self._fetch_month_patiently(month)
+        settled = await self._fetch_prices_with_retries(month)
         LOGGER.debug("the server has %d settled prices for the month %s", len(settled), f"{month:%Y-%m}")
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
-    async def _fetch_month_patiently(self, month: date) -> dict[int, float]:
+    async def _fetch_prices_with_retries(self, month: date) -> dict[int, float]:
         """Request a month's settled prices.
 
         If the server requests a pause, retry after this pause, but after 30 seconds at most. Retry up to four times.

@@ -53,7 +53,7 @@ _COST_STATISTIC_NAMES: Final = {
 def async_price_metadata(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
     """Return the metadata of the entry's price statistic."""
     return StatisticMetaData(
-        statistic_id=_statistic_id("price_paid", *_async_id_parts(hass, entry, mode)),
+        statistic_id=_statistic_id("price_paid", *_async_entry_id_parts(hass, entry, mode)),
         source=DOMAIN,
         name=_PRICE_STATISTIC_NAMES.get(hass.config.language, _PRICE_STATISTIC_NAMES[_ENGLISH]).format(
             title=entry.title
@@ -74,7 +74,7 @@ def async_cost_metadata(
     `energy` is the name of the energy statistic.
     """
     return StatisticMetaData(
-        statistic_id=_statistic_id("cost", *_async_id_parts(hass, entry, mode), slugify(energy_id)),
+        statistic_id=_statistic_id("cost", *_async_entry_id_parts(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
         name=_COST_STATISTIC_NAMES.get(hass.config.language, _COST_STATISTIC_NAMES[_ENGLISH]).format(
             title=entry.title, energy=energy
@@ -91,7 +91,7 @@ def _statistic_id(*parts: str) -> str:
 
 
 @callback
-def _async_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
+def _async_entry_id_parts(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that identify the entry: zone, mode and number.
 
     The zone Estonia, the live mode and the number 1 are left out. If the entry has no number in `mode`, it gets the

@@ -124,21 +124,21 @@ class LeastCosts:
                 while not self._may_start_piece(step, left, table):
                     step += 1
                 first, step, left = step, step + self.min_piece_steps, left - self.min_piece_steps
-                table = self._table_after_start(table)
+                table = self._table_index_after_start(table)
             while self._may_continue_piece(step, left, table):
                 step, left = step + 1, left - 1
             if step > first:
                 yield first, step
             first = None
 
-    def _table_after_start(self, table: int) -> int:
+    def _table_index_after_start(self, table: int) -> int:
         return table if len(self.tables) == 1 else table - 1
 
     def _may_start_piece(self, step: int, left: int, table: int) -> bool:
         """Return whether a cheapest solution starts a piece at `step`."""
         if left < self.min_piece_steps or self.start_costs[step] == _IMPOSSIBLE:
             return False
-        while_running = self.tables[self._table_after_start(table)].while_running
+        while_running = self.tables[self._table_index_after_start(table)].while_running
         return (
             self.start_costs[step] + while_running[step + self.min_piece_steps][left - self.min_piece_steps]
             == self.tables[table].while_idle[step][left]

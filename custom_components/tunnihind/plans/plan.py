@@ -78,7 +78,7 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
         if settings.kind.has_limit_instead_of_duration:
             window = _with_later_pieces_chosen_again(settings, timeline, window, now)
         else:
-            window = _with_missing_time(settings, timeline, window, now)
+            window = _with_missing_time_added(settings, timeline, window, now)
         if now < window.end:
             return window
     if settings.needs_no_energy:
@@ -240,14 +240,14 @@ def _with_average_recomputed(timeline: Timeline, window: Window) -> Window:
     seconds = seconds_by_period(timeline, window.pieces)
     if seconds.total() != _length_s(window.pieces):
         return window
-    return replace(window, average=_average(seconds), forecast_share=_forecast_share(seconds))
+    return replace(window, average=_average_price(seconds), forecast_share=_forecast_share(seconds))
 
 
 def _pieces_after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
     return tuple((max(start, now), end) for start, end in pieces if end > now)
 
 
-def _with_missing_time(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
+def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Add the missing time to a shortened window, as far as the plan and the rest of the span allow."""
     had_s = _length_s(window.pieces)
     # The missing time is computed from `asked_s`, because an automation may lower the energy of a car's plan, and so
@@ -294,7 +294,7 @@ def _with_later_pieces_chosen_again(settings: PlanSettings, timeline: Timeline, 
     if bounds[0] < bounds[1] and not timeline.periods_between(*bounds):
         return window
     is_piece_running = bounds[0] == begun[-1][1]
-    ahead = _all_pieces_by_limit(
+    ahead = _all_pieces_within_limit(
         settings, timeline, bounds, _price_function(settings), is_piece_running=is_piece_running
     )
     pieces = _joined_pieces(begun, ahead)
@@ -347,13 +347,13 @@ def _best_pieces(
     """
     price_of = _price_function(settings if with_price_limit else replace(settings, price_limit=None))
     if settings.kind.has_limit_instead_of_duration:
-        return _all_pieces_by_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
+        return _all_pieces_within_limit(settings, timeline, bounds, price_of, is_piece_running=is_piece_running)
     jobs = [job for job in (_job(settings), _shortenable_job(settings)) if job is not None]
     found = (cheapest_pieces(timeline, bounds, job, price_of, span_opens=span.opens) for job in dict.fromkeys(jobs))
     return next(filter(None, found), ())
 
 
-def _all_pieces_by_limit(
+def _all_pieces_within_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, is_piece_running: bool
 ) -> tuple[Piece, ...]:
     """Return all pieces within `bounds` in which the plan may run, in chronological order.
@@ -413,7 +413,7 @@ def _window(
     return Window(
         pieces=pieces,
         span=span,
-        average=_average(seconds),
+        average=_average_price(seconds),
         saving=window_saving(timeline, pieces, at_once) if settings.kind is PlanKind.CHEAPEST else None,
         cost=_cost(settings, timeline, pieces, settings.duration_s),
         forecast_share=_forecast_share(seconds),
@@ -435,7 +435,7 @@ def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], a
     return window_cost(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)
 
 
-def _average(seconds: Counter[Period]) -> float:
+def _average_price(seconds: Counter[Period]) -> float:
     return rounded(sum(period.price * part for period, part in seconds.items()) / seconds.total())
 
 

@@ -117,7 +117,7 @@ def window_saving(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> 
         expected=rounded(total.median),
         low=rounded(total.p10),
         high=rounded(total.p90),
-        chance=round(total.positive_chance, _CHANCE_DECIMALS),
+        chance=round(total.chance_of_positive_sum, _CHANCE_DECIMALS),
     )
 
 
@@ -189,7 +189,7 @@ class _WeightedSumDistribution:
         rises = [(period.start, weight * _standard_deviation(period, up=weight > 0)) for period, weight in uncertain]
         falls = [(period.start, weight * _standard_deviation(period, up=weight < 0)) for period, weight in uncertain]
         median = round(sum(weight * period.price for period, weight in weights.items()), _MEDIAN_DECIMALS)
-        return cls(median, deviation_below=_joint_deviation(falls), deviation_above=_joint_deviation(rises))
+        return cls(median, deviation_below=_deviation_of_sum(falls), deviation_above=_deviation_of_sum(rises))
 
     @property
     def p10(self) -> float:
@@ -200,7 +200,7 @@ class _WeightedSumDistribution:
         return self.median + _P90_Z_SCORE * self.deviation_above
 
     @property
-    def positive_chance(self) -> float:
+    def chance_of_positive_sum(self) -> float:
         """The probability that the weighted sum of prices is positive."""
         deviation = self.deviation_below if self.median > 0 else self.deviation_above
         return _NORMAL.cdf(self.median / deviation) if deviation else float(self.median > 0)
@@ -210,7 +210,7 @@ def _standard_deviation(period: Period, *, up: bool) -> float:
     return (period.high - period.price if up else period.price - period.low) / _P90_Z_SCORE
 
 
-def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
+def _deviation_of_sum(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
     The module's docstring contains the formula of the variance. `deviations` contains the start (UTC seconds) and the

@@ -134,7 +134,11 @@ class PlanSettings:
         kind = _choice(PlanKind, data, "kind", PlanKind.CHEAPEST)
         return cls(
             kind=kind,
-            **(_limit_settings(data, kind) if kind.has_limit_instead_of_duration else _duration_settings(data)),
+            **(
+                _settings_without_duration(data, kind)
+                if kind.has_limit_instead_of_duration
+                else _settings_with_duration(data)
+            ),
             earliest=_wall_time(data, "earliest"),
             deadline=_wall_time(data, "deadline"),
             weekdays=_weekdays(data),
@@ -179,7 +183,7 @@ def form_looks_for_high_prices(form: Mapping[str, Any]) -> bool:
     return any(kind.looks_for_high_prices and kind == form.get("kind") for kind in PlanKind)
 
 
-def _limit_settings(data: Mapping[str, Any], kind: PlanKind) -> dict[str, Any]:
+def _settings_without_duration(data: Mapping[str, Any], kind: PlanKind) -> dict[str, Any]:
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -188,7 +192,7 @@ def _limit_settings(data: Mapping[str, Any], kind: PlanKind) -> dict[str, Any]:
     return {"duration_s": 0, "min_piece_s": _minutes(data, "min_piece", QUARTER_MIN, LONGEST_DURATION_MIN) * _MINUTE_S}
 
 
-def _duration_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S

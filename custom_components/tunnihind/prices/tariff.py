@@ -215,22 +215,22 @@ class Tariff:
         if part is Part.NETWORK:
             return self._network_charge(row, wall, vat_rate)
         if part not in row.parts_from_table:
-            return Charge(part, row.own_rate(part), self._vat_on_own_rate(vat_rate))
+            return Charge(part, row.own_rate(part), self._added_vat_rate(vat_rate))
         entry = nearest_rate(FEE_RATES[part], wall.date())
         return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.applies_on(wall.date()))
 
-    def _vat_on_own_rate(self, vat_rate: float) -> float:
+    def _added_vat_rate(self, vat_rate: float) -> float:
         return 0.0 if self.fees_include_vat else vat_rate
 
     def _network_charge(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
             own = row.network_night if self._is_night_rate(wall) else row.network_day
-            return Charge(Part.NETWORK, own, self._vat_on_own_rate(vat_rate))
+            return Charge(Part.NETWORK, own, self._added_vat_rate(vat_rate))
         entry = nearest_rate(NETWORK_RATES[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_rate_period(wall, has_peaks=has_peaks)
         if Part.NETWORK in row.parts_from_table:
-            rate = _rate_in(now, entry.rate) / _CENTS
+            rate = _network_rate_in(now, entry.rate) / _CENTS
             return Charge(Part.NETWORK, rate, vat_rate, is_known=entry.applies_on(wall.date()))
         own_rates = NetworkRates(
             day=row.network_day,
@@ -238,7 +238,7 @@ class Tariff:
             peak=row.network_peak,
             rest_day_peak=row.network_rest_day_peak,
         )
-        return Charge(Part.NETWORK, _rate_in(now, own_rates), self._vat_on_own_rate(vat_rate))
+        return Charge(Part.NETWORK, _network_rate_in(now, own_rates), self._added_vat_rate(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
@@ -248,7 +248,7 @@ class Tariff:
         return not is_within(wall.time(), self.day_rate_starts, self.day_rate_ends)
 
 
-def _rate_in(period: NetworkRatePeriod, rates: NetworkRates) -> float:
+def _network_rate_in(period: NetworkRatePeriod, rates: NetworkRates) -> float:
     if period is NetworkRatePeriod.PEAK and rates.peak is not None:
         return rates.peak
     if period is NetworkRatePeriod.REST_DAY_PEAK and rates.rest_day_peak is not None:

@@ -194,7 +194,7 @@ def server_name(mode: Mode, zone: Zone, language: str) -> str:
     return " ".join(part for part in (_NAME, country, word) if part)
 
 
-def marked_credit(credit: str, mode: Mode, language: str) -> str:
+def credit_with_mode(credit: str, mode: Mode, language: str) -> str:
     """Return the credit line, with words like "Demo, simulated prices" before it if the prices are not live."""
     mark = _CREDIT_MARKS.get(language, _CREDIT_MARKS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -33,9 +33,9 @@ class EntryClock:
 
     def now(self) -> int:
         """Return the present time on this clock, in UTC seconds."""
-        return home_now() + self.ahead_s
+        return home_assistant_now() + self.ahead_s
 
-    def to_home_time(self, instant: int) -> int:
+    def to_home_assistant_time(self, instant: int) -> int:
         """Convert a time on this clock to the time that Home Assistant's clock shows at the same moment."""
         return instant - self.ahead_s
 
@@ -45,7 +45,7 @@ class EntryClock:
 
     def agrees_with(self, server_now: int) -> bool:
         """Return whether `server_now` is at most two minutes off Home Assistant's time plus `server_ahead_s`."""
-        return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _MAX_CACHE_AGE_S
+        return abs(self._seconds_ahead_of_home(server_now) - self.server_ahead_s) <= _MAX_CACHE_AGE_S
 
     def synchronise(self, server_now: int) -> None:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
@@ -54,7 +54,7 @@ class EntryClock:
         or one second later than the expected time, `server_ahead_s` stays the same, because the answer may come from a
         cache and times are rounded.
         """
-        ahead_s = self._ahead_of_home(server_now)
+        ahead_s = self._seconds_ahead_of_home(server_now)
         if not -_MAX_CACHE_AGE_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
@@ -70,8 +70,8 @@ class EntryClock:
         """The number of seconds by which this clock is ahead of Home Assistant's clock."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
-    def _ahead_of_home(self, server_now: int) -> int:
-        return server_now - home_now()
+    def _seconds_ahead_of_home(self, server_now: int) -> int:
+        return server_now - home_assistant_now()
 
 
 class QuarterTimer:
@@ -91,7 +91,7 @@ class QuarterTimer:
         Call this method again whenever somebody may have set the server's clock or Home Assistant's clock.
         """
         now = self._clock.now()
-        due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
+        due_at = self._clock.to_home_assistant_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:
             self.async_cancel()
             self._due_at = due_at
@@ -114,6 +114,6 @@ class QuarterTimer:
         self._action()
 
 
-def home_now() -> int:
+def home_assistant_now() -> int:
     """Return the time of Home Assistant's clock in UTC seconds."""
     return int(dt_util.utcnow().timestamp())

@@ -39,15 +39,15 @@ def about_from(document: object) -> About:
         vat_rate=fields["vatRate"],
         attribution=fields["attribution"],
         zone=Zone(fields["zone"]),
-        zones=_zones_from(fields["zones"]),
+        zones=_zone_paths_from(fields["zones"]),
         vat_rate_is_chosen=fields["vatRateIsChosen"],
         mode=_mode_from(fields.get("mode")),
         full_horizon=fields.get("fullHorizon") is True,
-        price_scale=_scale_from(fields.get("priceScale")),
+        price_scale=_price_scale_from(fields.get("priceScale")),
     )
 
 
-def _scale_from(value: object) -> tuple[float, ...]:
+def _price_scale_from(value: object) -> tuple[float, ...]:
     try:
         return tuple(sorted(map(_price, value))) if isinstance(value, list) else ()
     except vol.Invalid:
@@ -128,7 +128,7 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
     return Backtest(fields["mae"], fields["baselineMae"], fields["skill"], fields["horizonH"])
 
 
-def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
+def _zone_paths_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
     paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
@@ -180,7 +180,7 @@ def _start_check(step_s: int) -> Callable[[object], int]:
     return start
 
 
-def _ordered_band(item: dict[str, Any]) -> dict[str, Any]:
+def _checked_band(item: dict[str, Any]) -> dict[str, Any]:
     if not item["p10"] <= item["p50"] <= item["p90"]:
         raise vol.Invalid("expected p10 <= p50 <= p90")
     return item
@@ -221,7 +221,7 @@ _ABOUT_SCHEMA: Final = _object_schema(
 )
 
 
-def _settled_schema(step_s: int) -> Callable[[object], Any]:
+def _settled_price_schema(step_s: int) -> Callable[[object], Any]:
     return _object_schema({"ts": _start_check(step_s), "eurMwh": _price})
 
 
@@ -235,16 +235,16 @@ def _prices_schema(step_s: int) -> Callable[[object], Any]:
             "madeAt": vol.Any(None, _instant),
             "lastRefresh": vol.Any(None, _instant),
             "backtest": vol.Any(None, _BACKTEST_SCHEMA),
-            "dayAhead": [_settled_schema(step_s)],
-            "forecast": [vol.All(band, _ordered_band)],
+            "dayAhead": [_settled_price_schema(step_s)],
+            "forecast": [vol.All(band, _checked_band)],
         }
     )
 
 
 _PRICES_SCHEMAS: Final = {step_s: _prices_schema(step_s) for step_s in (HOUR_S, QUARTER_S)}
-_SERIES_SCHEMA: Final = _object_schema({"actuals": [_settled_schema(HOUR_S)]})
+_SERIES_SCHEMA: Final = _object_schema({"actuals": [_settled_price_schema(HOUR_S)]})
 _HISTORY_SCHEMA: Final = _object_schema(
-    {"zone": _ZONE_SCHEMA, "currency": "EUR", "prices": [_settled_schema(QUARTER_S)]}
+    {"zone": _ZONE_SCHEMA, "currency": "EUR", "prices": [_settled_price_schema(QUARTER_S)]}
 )
 _FIGURE_SCHEMA: Final = vol.Any(None, _number)
 _PLANS_SCHEMA: Final = _object_schema(

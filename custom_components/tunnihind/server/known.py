@@ -11,7 +11,7 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .answers import MarketPrices
 from .client import Client, pause_s
-from .clock import home_now
+from .clock import home_assistant_now
 
 # The prices of the last 49 hours are kept, because yesterday and today together have at most 49 hours. A plan needs
 # yesterday's prices if its window began before midnight.
@@ -153,14 +153,14 @@ class NewestPricesFetcher:
             return await self._client.newest_prices(HOUR_S)
         # A negative time since the failed request means that Home Assistant's clock was set back. Then quarter-hour
         # prices are requested at once.
-        if self._refused_at is not None and 0 <= home_now() - self._refused_at < _QUARTERS_RETRY_S:
+        if self._refused_at is not None and 0 <= home_assistant_now() - self._refused_at < _QUARTERS_RETRY_S:
             return await self._client.newest_prices(HOUR_S)
         try:
             quarters = await self._client.newest_prices(QUARTER_S)
         except (NotTunnihind, InvalidAnswer) as error:
             hours = await self._client.newest_prices(HOUR_S)
             LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
-            self._refused_at = home_now()
+            self._refused_at = home_assistant_now()
             return hours
         self._refused_at = None
         return quarters

@@ -11,7 +11,7 @@ from ..prices.timeline import HOUR_S
 from ..prices.zones import Zone
 from .answers import About, MarketPrices, Mode
 from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home, pause_s
-from .clock import EntryClock, home_now
+from .clock import EntryClock, home_assistant_now
 from .known import NewestPricesFetcher, PastPricesFetcher, merged_answers
 
 # A working server makes a new answer at least once an hour. An answer that is more than an hour old comes from a cache
@@ -67,7 +67,7 @@ class ServerStatus:
     are_quarters_missing: bool
     wrong_server: Problem | None
 
-    def silence_s(self, now: int) -> int:
+    def seconds_since_answer(self, now: int) -> int:
         """Return the seconds since the last answer, or since that answer became an hour old if this was earlier."""
         return now - min(self.answered_at, self.answer_made_at + _MAX_ANSWER_AGE_S)
 
@@ -238,7 +238,7 @@ class ServerPoller:
         """
         # A negative time since the last request means that Home Assistant's clock was set back. Then the description is
         # requested at once.
-        if not at_once and 0 <= home_now() - self._about_asked_at < _ABOUT_INTERVAL_S:
+        if not at_once and 0 <= home_assistant_now() - self._about_asked_at < _ABOUT_INTERVAL_S:
             return
         try:
             about = await self._client.about() or self.about
@@ -250,7 +250,7 @@ class ServerPoller:
             if self.about and self.about != about:
                 self._newest_prices_fetcher.forget_refusal()
             self.about = about
-            self._about_asked_at = home_now()
+            self._about_asked_at = home_assistant_now()
 
     @property
     def _instance_id(self) -> str | None:

@@ -38,13 +38,15 @@ def _accuracy_window(scores: WindowScores) -> AccuracyWindow:
             for lead in sorted(scores.by_days_ahead)
         ],
         decisions=AccuracyDecisions(
-            by_days_ahead=[_plan_savings_ahead(lead, plans) for lead, plans in scores.decisions.by_days_ahead.items()],
+            by_days_ahead=[
+                _plan_savings_at_lead(lead, plans) for lead, plans in scores.decisions.by_days_ahead.items()
+            ],
             week=_plan_savings(WEEK_PLAN_HOURS, scores.decisions.week),
         ),
     )
 
 
-def _plan_savings_ahead(lead: int, plans: Mapping[int, PlanScores]) -> AccuracyDecisionsAhead:
+def _plan_savings_at_lead(lead: int, plans: Mapping[int, PlanScores]) -> AccuracyDecisionsAhead:
     boiler = plans[BOILER_HOURS]
     return AccuracyDecisionsAhead(
         days_ahead=lead,

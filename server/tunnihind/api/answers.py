@@ -73,9 +73,12 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
     start = current_hour - clamped_history_days(days) * DAY_S
     vat = settings.api_vat_rates
     actuals = [_series_actual(ts, price, vat_rate_at(vat, ts)) for ts, price in _settled_prices_from(data, start)]
-    past = [_series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _past_forecast(data, start, current_hour)]
+    past = [
+        _series_forecast_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _past_forecast(data, start, current_hour)
+    ]
     future = [
-        _series_point(ts, hour, vat_rate_at(vat, ts)) for ts, hour in _public_forecast(data.hours.run, now, limit)
+        _series_forecast_point(ts, hour, vat_rate_at(vat, ts))
+        for ts, hour in _public_forecast(data.hours.run, now, limit)
     ]
     ahead = [actual for actual in actuals if actual.ts >= current_hour]
     newest = data.newest_settled_ts
@@ -203,7 +206,7 @@ def _forecast_hour(ts: int, hour: Percentiles, vat_rate: float) -> ForecastHour:
     return ForecastHour(ts=ts, starts_at=iso_utc(ts), **_percentile_fields(hour, vat_rate))
 
 
-def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecastPoint:
+def _series_forecast_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecastPoint:
     return SeriesForecastPoint(ts=ts, **_percentile_fields(hour, vat_rate))
 
 

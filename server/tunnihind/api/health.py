@@ -10,7 +10,7 @@ from tunnihind.api.http.problems import ProblemMaker
 from tunnihind.api.models.service import NotReady, Readiness
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
-from tunnihind.store.witnesses import held_back_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import held_back_lines, unconfirmed_lines
 
 STALE_AFTER_S: Final = 3 * HOUR_S
 """If the newest forecast is older than this many seconds, it counts as old. If `pipeline_expected` is true, the same
@@ -62,7 +62,7 @@ def judge_readiness(
     faults become warnings, because old data are better than none.
     """
     faults = [*troubles, *_data_faults(data, now, pipeline_expected=pipeline_expected)]
-    warnings = [*warnings, *held_back_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
+    warnings = [*warnings, *held_back_lines(data.held), *unconfirmed_lines(data.unconfirmed)]
     if only_serves:
         warnings, faults = [*warnings, *faults], [] if _has_data_from(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
@@ -86,7 +86,7 @@ def lacks_tomorrows_prices(data: ServedData, now: int) -> bool:
 
 def publication_is_late(market: Market, now: int) -> bool:
     """Return whether tomorrow's prices should have been published by `now` (unix seconds)."""
-    return now >= market.late_from(market.local_time(now).date() + timedelta(days=1))
+    return now >= market.prices_late_from(market.local_time(now).date() + timedelta(days=1))
 
 
 def not_ready_problem(readiness: Readiness, problems: ProblemMaker) -> NotReady:

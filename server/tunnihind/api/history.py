@@ -13,7 +13,7 @@ from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
 from tunnihind.api.models.prices import HistoryPrice, HistoryResponse
 from tunnihind.api.parameters import RESOLUTIONS, quoted_value
-from tunnihind.api.served_data import prices_within_hours
+from tunnihind.api.served_data import settled_period_prices
 from tunnihind.api.snapshot import cache_control
 from tunnihind.clock import Clock
 from tunnihind.errors import NotServed, ParameterError
@@ -91,7 +91,7 @@ class MonthReader:
         now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
         answer = _history_response(prices, self._market, month, resolution)
-        is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
+        is_over = now >= month.end_ts + WEEK_S and _has_all_prices(answer, month)
         # `_are_confirmed` is called after `_read`, so that the check covers every price in the answer.
         is_unchanging = self._may_cache_for_ever and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
@@ -106,7 +106,7 @@ class MonthReader:
 def _history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
     step_s = RESOLUTIONS[resolution]
     hours = prices.series_of(market.zone).between(month.start_ts, month.end_ts)
-    settled, priced_by_hour = prices_within_hours(hours, prices.series_of(market.zone, step_s))
+    settled, priced_by_hour = settled_period_prices(hours, prices.series_of(market.zone, step_s))
     items = [
         HistoryPrice(
             ts=ts, eur_mwh=rounded_market_price(price), hourly=UNSET if step_s == HOUR_S else ts in priced_by_hour
@@ -118,7 +118,7 @@ def _history_response(prices: PriceHistory, market: Market, month: Month, resolu
     )
 
 
-def _is_whole(answer: HistoryResponse, month: Month) -> bool:
+def _has_all_prices(answer: HistoryResponse, month: Month) -> bool:
     """Return whether an answer has the price of every period of the month.
 
     For a day that was traded in quarters, an answer by quarters must have each quarter's own price.

@@ -55,7 +55,7 @@ def _age_metrics(zones_data: Iterable[ServedData], now: int) -> Iterator[Metric]
         for code, readiness in judged.items():
             if (seconds := getattr(readiness, age)) is not None:
                 family.add_metric((code,), seconds)
-        yield from _unless_empty(family)
+        yield from _metric_unless_empty(family)
 
 
 def _version_and_lateness_metrics(zones_data: Sequence[ServedData], now: int) -> Iterator[Metric]:
@@ -69,7 +69,7 @@ def _version_and_lateness_metrics(zones_data: Sequence[ServedData], now: int) ->
         late.add_metric(
             (data.market.code,), int(lacks_tomorrows_prices(data, now) and publication_is_late(data.market, now))
         )
-    yield from _unless_empty(late)
+    yield from _metric_unless_empty(late)
 
 
 def _forecast_metrics(zones_data: Sequence[ServedData]) -> Iterator[Metric]:
@@ -78,7 +78,7 @@ def _forecast_metrics(zones_data: Sequence[ServedData]) -> Iterator[Metric]:
     for data in zones_data:
         if (run := data.hours.run) is not None:
             tier.add_metric((data.market.code, run.tier), 1.0)
-    yield from _unless_empty(tier)
+    yield from _metric_unless_empty(tier)
     for name, figure, meaning in (
         ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
         ("skill", "skill", "Share of the error of last week's price that the forecast saves, by days ahead."),
@@ -91,10 +91,10 @@ def _forecast_metrics(zones_data: Sequence[ServedData]) -> Iterator[Metric]:
                 for lead, scores in window.by_days_ahead.items():
                     if scores.n:
                         family.add_metric((data.market.code, str(lead)), getattr(scores, figure))
-        yield from _unless_empty(family)
+        yield from _metric_unless_empty(family)
 
 
-def _unless_empty(family: Metric) -> Iterator[Metric]:
+def _metric_unless_empty(family: Metric) -> Iterator[Metric]:
     if family.samples:
         yield family
 

@@ -34,7 +34,7 @@ def current_id() -> str:
     return _CURRENT.get() or set_current_id(())
 
 
-def add_id_to(record: logging.LogRecord) -> bool:
+def add_id_to_record(record: logging.LogRecord) -> bool:
     """Add the request's id to a log record, for `logging.Handler.addFilter`. Outside a request, the id is empty."""
     record.request_id = _CURRENT.get()
     return True

@@ -201,10 +201,10 @@ def settled_prices(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> S
     hours = prices.series_of(zone)
     newest, since = hours.newest_ts, floor_hour(now) - _PRICE_HISTORY_S
     start_ts = since if newest is None else min(since, newest)
-    return prices_within_hours(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
+    return settled_period_prices(hours.between(start_ts, hours.end_ts), prices.series_of(zone, step_s))
 
 
-def prices_within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
+def settled_period_prices(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Split the settled `hours` into periods as long as those of `prices`, and return each period's price.
 
     `hours` and `prices` must come from the same `PriceHistory`. If the prices of all periods of an hour are known, each

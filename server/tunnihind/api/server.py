@@ -141,7 +141,7 @@ class _Server(web.Server):
     def add_connection(self, connection: _Protocol) -> None:
         """Add a connection. If the limit is reached, first close the least useful connections, about one in 20."""
         if len(self._open) >= self._most_connections:
-            found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSE_ONE_IN]
+            found = sorted(self._open, key=_Protocol.usefulness_key)[: 1 + self._most_connections // _CLOSE_ONE_IN]
             _LOG.debug("%d connections are open, which is too many: closing %d of them", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
@@ -164,7 +164,7 @@ class _Protocol(web.RequestHandler):
         self._problems = problems
         self._head_timer: asyncio.TimerHandle | None = None
 
-    def usefulness(self) -> tuple[bool, bool, float]:
+    def usefulness_key(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
         Idle connections that never sent a request come first, then other idle connections (the longest idle first),

@@ -88,29 +88,33 @@ class Snapshot:
 
     def forecast_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError."""
-        return self._current_answer("forecast", coding, forecast_response)
+        return self._current_representation("forecast", coding, forecast_response)
 
     def quarters_answer(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history. Raises StoreError."""
-        return self._current_answer(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
+        return self._current_representation(
+            ("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S
+        )
 
     def scenarios_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError."""
-        return self._current_answer("scenarios", coding, scenarios_response)
+        return self._current_representation("scenarios", coding, scenarios_response)
 
     def series_answer(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series` with 2 to 14 `days` of history. Raises StoreError."""
-        return self._current_answer(days, coding, partial(series_response, days=days))
+        return self._current_representation(days, coding, partial(series_response, days=days))
 
     def feed_answer(self, feed: FeedRequest, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError, NoPriceAhead."""
-        return self._current_answer(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
+        return self._current_representation(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy_answer(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError."""
-        return self._current_answer("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
+        return self._current_representation(
+            "accuracy", coding, lambda data, now, _settings: accuracy_response(data, now)
+        )
 
-    def _current_answer(
+    def _current_representation(
         self, resource: Hashable, coding: Coding, answer: AnswerMaker, *, step_s: int = HOUR_S
     ) -> Representation:
         """Return a resource's answer for the current second, from memory or made by `answer`.

@@ -60,7 +60,7 @@ def draw_picture(report: BacktestReport, title: str) -> Figure:
 
 def _draw_reliability(axes: Axes, report: BacktestReport) -> None:
     axes.set(title="Prices below each percentile, %", xlabel="days ahead", ylim=(0, 100))
-    for nominal, shares in _shares_below(report).items():
+    for nominal, shares in _shares_below_percentiles(report).items():
         axes.axhline(nominal, color=_GREY, linestyle="--", linewidth=1)
         axes.plot(list(report.leads), shares, "o-", color=_BLUE, label=f"p{nominal}")
         axes.annotate(f" p{nominal}", (1, nominal), xycoords=("axes fraction", "data"), va="center")
@@ -103,7 +103,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float]) 
             )
 
 
-def _shares_below(report: BacktestReport) -> dict[int, list[float]]:
+def _shares_below_percentiles(report: BacktestReport) -> dict[int, list[float]]:
     """Map 10, 50 and 90 to the shares of prices below p10, below p50 and not above p90, in percent, by lead."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
@@ -132,7 +132,7 @@ def _summary_text(report: BacktestReport) -> str:
 
 def _description(report: BacktestReport) -> str:
     """Describe the picture in words, for readers who can't see it."""
-    shares = zip(*_shares_below(report).values(), strict=True)
+    shares = zip(*_shares_below_percentiles(report).values(), strict=True)
     errors = zip(*_mean_errors(report).values(), strict=True)
     rows = zip(report.leads.items(), shares, errors, strict=True)
     lines = [

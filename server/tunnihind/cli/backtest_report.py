@@ -174,7 +174,7 @@ def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:
     return {
         "leads": {
             str(lead): {
-                "plans": {str(hours): _plans_document(scores) for hours, scores in plans.items()},
+                "plans": {str(hours): _plan_scores_document(scores) for hours, scores in plans.items()},
                 "boilerEurAYear": {
                     name: _none_if_nan(boiler_eur_a_year(saved))
                     for name, saved in _mean_savings(plans[BOILER_HOURS]).items()
@@ -182,11 +182,11 @@ def _decisions_document(decisions: DecisionScores) -> dict[str, Any]:
             }
             for lead, plans in decisions.by_days_ahead.items()
         },
-        "week": {"hours": WEEK_PLAN_HOURS, **_plans_document(decisions.week)},
+        "week": {"hours": WEEK_PLAN_HOURS, **_plan_scores_document(decisions.week)},
     }
 
 
-def _plans_document(scores: PlanScores) -> dict[str, Any]:
+def _plan_scores_document(scores: PlanScores) -> dict[str, Any]:
     shares = {
         "share": scores.share,
         "baselineShare": scores.baseline_share,

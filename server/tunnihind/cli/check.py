@@ -35,7 +35,7 @@ def check(settings: Settings, *, save: Path | None) -> None:
     click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []
     found = asyncio.run(check_sources(settings, recorded.append if save else None))
-    report = "\n".join([*map(_result_text, found), *_unasked_sources(settings), _summary_line(found)])
+    report = "\n".join([*map(_result_text, found), *_unasked_source_lines(settings), _summary_line(found)])
     click.echo(report)
     if save:
         _save_answers(save, report, recorded)
@@ -54,7 +54,7 @@ def _result_text(one: CheckResult) -> str:
     return f"{head}{verdict}, after {one.seconds:.1f} s{reach}" + "".join(f"\n  - {fault}" for fault in one.faults)
 
 
-def _unasked_sources(settings: Settings) -> list[str]:
+def _unasked_source_lines(settings: Settings) -> list[str]:
     silent = []
     if not settings.entsoe_token:
         silent.append("entsoe: not asked, because there is no token (--entsoe-token-file)")

@@ -16,7 +16,7 @@ from tunnihind.errors import StoreError
 from tunnihind.files.covariate_file import read_covariates
 from tunnihind.files.price_file import read_prices
 from tunnihind.forecast.known import PriceHistory
-from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
+from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covariate_names
 from tunnihind.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import COMMAND, Settings
@@ -74,7 +74,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     click.echo(f"  skipped: {found.value_count - added} already known, {found.empty_cell_count} empty cells")
     if found.late_count:
         click.echo(f"  kept, but not as forecasts: {found.late_count} values issued after their hour had begun")
-    if unknown := unknown_names(found.series):
+    if unknown := unknown_covariate_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
 

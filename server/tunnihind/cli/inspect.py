@@ -11,7 +11,7 @@ import click
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF_OPTIONS, SERVER_OPTIONS, STORE_OPTIONS, ZONE_OPTIONS, option, with_settings
 from tunnihind.errors import NothingToForecast
-from tunnihind.forecast.known_days.quantities import unknown_names
+from tunnihind.forecast.known_days.quantities import unknown_covariate_names
 from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
@@ -22,7 +22,7 @@ from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_back_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import Witness, held_back_lines, unconfirmed_lines
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
 """Unconfirmed prices are not listed if their period began more than this many seconds ago."""
@@ -81,7 +81,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sto
         sources=() if is_past else tuple(store.health.by_source().values()),
         held=tuple(one for one in store.witnesses.held_back() if one.since_ts <= now),
         pipeline=None if is_past else store.unguarded_lease().holder(),
-        unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed_days(now - _UNCONFIRMED_S))),
+        unconfirmed=() if is_past else tuple(unconfirmed_lines(store.unconfirmed_days(now - _UNCONFIRMED_S))),
         damaged=tuple(store.database.damage),
     )
 
@@ -98,7 +98,7 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
     """Yield the lines that `status` prints. If `is_past` is true, leave out the pipeline, whose state is not stored."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
-    yield f"published   {_published_text(status)}"
+    yield f"published   {_settled_until_text(status)}"
     for line in status.unconfirmed:
         yield f"unconfirmed {line}"
     yield f"refreshed   {_age_text(status.last_refresh, status.now)}"
@@ -113,7 +113,7 @@ def status_lines(status: StoreStatus, *, is_past: bool = False) -> Iterator[str]
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
         yield f"source      {source.source}: last good answer {_age_text(source.ok_ts, status.now)}{trouble}"
-    for line in held_back_in_words(status.held):
+    for line in held_back_lines(status.held):
         yield f"held back   {line}"
     if not status.held:
         yield "held back   nothing"
@@ -129,7 +129,7 @@ def _local_time(status: StoreStatus, instant: int) -> str:
     return f"{MARKETS[status.zone].local_time(instant):%Y-%m-%d %H:%M}"
 
 
-def _published_text(status: StoreStatus) -> str:
+def _settled_until_text(status: StoreStatus) -> str:
     if status.settled_until is None:
         return "no price yet"
     return f"until {_local_time(status, status.settled_until)} {MARKETS[status.zone].adjective} time"
@@ -155,7 +155,7 @@ def _covariates_text(status: StoreStatus) -> str:
     if not status.covariates:
         return "none"
     newest = max(status.covariates.values())
-    unknown = unknown_names(status.covariates)
+    unknown = unknown_covariate_names(status.covariates)
     unused = f"; not used by the forecast: {', '.join(unknown)}" if unknown else ""
     return f"{len(status.covariates)} series, newest issued {_age_text(newest, status.now)}{unused}"
 

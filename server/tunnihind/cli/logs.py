@@ -29,7 +29,7 @@ _ACCESS_FIELDS: Final = {
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error. `level` is `debug`, `info`, `warning` or `error`, and `style` is `text` or `json`."""
     handler = _log_handler(style)
-    handler.addFilter(request_id.add_id_to)
+    handler.addFilter(request_id.add_id_to_record)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -19,7 +19,7 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _NEWEST_WEATHER_RUNS: Final = 4
-"""For each covariate, `weather_runs_in_use` looks at this many of the newest weather runs.
+"""For each covariate, `weather_run_instants` looks at this many of the newest weather runs.
 
 A day has four weather runs. Those of 00 and 12 UTC reach further ahead than the other two, so an older weather run may
 be in use beside the newest.
@@ -92,7 +92,7 @@ class PriceArchive:
         for (zone, step_s), prices in tuple(series.items()):
             if step_s != HOUR_S:
                 hours = SeriesKey(zone, HOUR_S)
-                series[hours] = _with_gaps_filled(prices.hourly_means(), series[hours])
+                series[hours] = _gap_filled_prices(prices.hourly_means(), series[hours])
         return PriceHistory(instant, series)
 
     def newest_versions(self) -> PriceHistory:
@@ -110,7 +110,7 @@ class PriceArchive:
         return (PriceSeries(zone, step_s, start_ts, row) for zone, row in zip(ZONES, grid, strict=True))
 
 
-def _with_gaps_filled(prices: PriceSeries, fallback: PriceSeries) -> PriceSeries:
+def _gap_filled_prices(prices: PriceSeries, fallback: PriceSeries) -> PriceSeries:
     """Return `prices` with its gaps filled by the prices of `fallback`, which covers the same periods."""
     filled = np.where(np.isnan(prices.eur_mwh), fallback.eur_mwh, prices.eur_mwh)
     return PriceSeries(prices.zone, prices.step_s, prices.start_ts, filled)
@@ -159,7 +159,7 @@ class CovariateArchive:
                 np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
         return values
 
-    def weather_runs_in_use(self, names: Iterable[str]) -> tuple[int, ...]:
+    def weather_run_instants(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the instants at which the weather runs in use were initialised, newest first.
 
         A weather run is in use if, for a covariate in `names`, it is one of the four newest weather runs and reaches

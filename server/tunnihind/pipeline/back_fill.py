@@ -103,17 +103,17 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
     return progress
 
 
-def part_end(source: CovariateSource, part: date) -> date:
+def last_day_of_part(source: CovariateSource, part: date) -> date:
     """Return the last day of the month that begins on `part`, or `part` itself if the history is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
-def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
+def record_filled_part(state: StateBook, key: str, part: str, at: int) -> None:
     """Record the instant at which a year, month or day of the history was filled. Raises StoreError."""
     state.write(key, {**filled_parts(state, key), part: at})
 
 
-def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
+def forget_filled_parts(state: StateBook, key: str, since_ts: int) -> None:
     """Mark years, months or days as not filled, if they were filled at `since_ts` or later. Raises StoreError."""
     state.write(key, {part: at for part, at in filled_parts(state, key).items() if at < since_ts})
 
@@ -133,7 +133,7 @@ def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int
     return found or {}
 
 
-def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
+def record_unavailable_day(state: StateBook, source: str, day: date, at: int) -> None:
     """Record that at the instant `at`, a source could not provide the data of a day. Raises StoreError."""
     known = _unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
@@ -200,7 +200,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
     )
 
 
-def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
+def day_ranges_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
     """Cut a year into ranges (first day, last day) of at most 31 days, newest first. Days after `last` are left out."""
     parts = day_ranges(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]

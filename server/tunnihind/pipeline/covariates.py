@@ -9,9 +9,9 @@ from typing import Final
 
 from tunnihind.clock import Clock
 from tunnihind.forecast.known import IssuedSeries
-from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
+from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_covariate_names
 from tunnihind.market import DAY_S, Market
-from tunnihind.pipeline.back_fill import filled_parts_key, part_end, record_filled
+from tunnihind.pipeline.back_fill import filled_parts_key, last_day_of_part, record_filled_part
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues
 from tunnihind.pipeline.source_calls import SourceCaller
@@ -50,7 +50,7 @@ class CovariateIngest:
         `part` is the day to fill, or the first day of the month to fill. Days after `today` are not requested.
         Forecasts that `retention.delete_superfluous` would delete are not stored. Raises SourceError, StoreError.
         """
-        last = min(part_end(source, part), today)
+        last = min(last_day_of_part(source, part), today)
         archived = await self._caller.send(source.name, lambda: source.archived_forecasts(part, last))
         self._warn_of_unknown(source, archived)
         superfluous = partial(superfluous_issues, int(self._clock.now()))
@@ -62,10 +62,10 @@ class CovariateIngest:
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()
-                record_filled(self._store.state, filled_parts_key(source), str(day), now)
+                record_filled_part(self._store.state, filled_parts_key(source), str(day), now)
 
     def _warn_of_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
-        unknown = [name for name in unknown_names(names) if name not in self._warned_of]
+        unknown = [name for name in unknown_covariate_names(names) if name not in self._warned_of]
         self._warned_of.update(unknown)
         if unknown:
             _LOG.warning(

@@ -34,7 +34,7 @@ class _StoreFingerprint:
     @classmethod
     def read(cls, store: Store) -> _StoreFingerprint:
         prices = store.prices.count(), store.state.prices_changed_at()
-        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.change_counts())
+        return cls(store.state.instance_id(), str(store.database), prices, store.covariates.change_and_row_counts())
 
 
 class ArchiveCache:

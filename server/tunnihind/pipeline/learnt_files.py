@@ -94,7 +94,7 @@ class LearntFiles:
                 _write_arrays(file, _as_array(self._label(name).encode()), _as_array(learnt.document), *learnt.arrays)
             # The file need not be flushed to the disk: after a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
-            self._delete_unused()
+            self._delete_unused_files()
         except OSError as error:
             _LOG.warning(
                 "can't store the model's learnt data in %s: %s; the model computes them again whenever it needs them",
@@ -123,7 +123,7 @@ class LearntFiles:
         if shutil.disk_usage(self._folder).free < MIN_FREE_BYTES:
             raise OSError(errno.ENOSPC, f"less than {MIN_FREE_BYTES // 1024**2} MB are free")
 
-    def _delete_unused(self) -> None:
+    def _delete_unused_files(self) -> None:
         """Delete the least recently used files beyond `MAX_FILES`, and all unfinished files but the newest.
 
         The newest unfinished file is kept, because another process may be writing it.

@@ -26,12 +26,12 @@ from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_u
 from tunnihind.pipeline.back_fill import (
     FORECAST_WANTED_KEY,
     YEARS_FILLED_KEY,
+    day_ranges_of_year,
     filled_parts_key,
     first_part,
-    parts_of_year,
-    record_filled,
+    record_filled_part,
     record_progress,
-    record_unavailable,
+    record_unavailable_day,
     remove_damaged_history,
 )
 from tunnihind.pipeline.covariates import CovariateIngest
@@ -138,7 +138,7 @@ class Pipeline:
         """
         self._on_change = on_change
         try:
-            while await self._advance(without):
+            while await self._begin_or_await_task(without):
                 on_change()
             await self._prices.finish()
         finally:
@@ -204,7 +204,7 @@ class Pipeline:
         if pending:
             doing.add_done_callback(lambda _: self._on_change())
 
-    async def _advance(self, without: Collection[TaskKind]) -> bool:
+    async def _begin_or_await_task(self, without: Collection[TaskKind]) -> bool:
         """Begin a due task, or else wait until a running task ends. If neither is possible, return False."""
         running = tuple(self._running.values())
         if await self.step(without):
@@ -307,9 +307,11 @@ class Pipeline:
                 # tasks.
                 await self._fetch_prices((situation.held_days[0], situation.held_days[-1]))
             case TaskKind.PRICE_HISTORY:
-                await self._fill_year(_next_part(situation.missing_years, situation.tries_of(task)), situation, now)
+                await self._fill_year(
+                    _next_missing_period(situation.missing_years, situation.tries_of(task)), situation, now
+                )
             case TaskKind.COVARIATE_HISTORY:
-                await self._fill_part(task, situation, now)
+                await self._fill_covariate_history(task, situation, now)
             case TaskKind.SCORES:
                 await self._continue_scoring(self._market_of(task), now)
             case TaskKind.CLEAN_UP:
@@ -359,15 +361,15 @@ class Pipeline:
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
-        await self._fetch_prices(*parts_of_year(year, next_delivery_day(now)))
-        await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED_KEY, str(year), now)
+        await self._fetch_prices(*day_ranges_of_year(year, next_delivery_day(now)))
+        await asyncio.to_thread(record_filled_part, self._store.state, YEARS_FILLED_KEY, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.back_fill_progressed("prices", total - len(situation.missing_years) + 1, total)
 
-    async def _fill_part(self, task: Task, situation: Situation, now: int) -> None:
+    async def _fill_covariate_history(self, task: Task, situation: Situation, now: int) -> None:
         source = self._covariate_sources[task.source]
         missing = situation.covariates[task.source].missing_parts
-        part = _next_part(missing, situation.tries_of(task)) if source.back_fill.by == "month" else missing[0]
+        part = _next_missing_period(missing, situation.tries_of(task)) if source.back_fill.by == "month" else missing[0]
         today = datetime.fromtimestamp(now, UTC).date()
         try:
             there = await self._covariates.fill_part(source, part, today)
@@ -380,7 +382,7 @@ class Pipeline:
             await asyncio.to_thread(self._record_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
         else:
-            await asyncio.to_thread(record_filled, self._store.state, filled_parts_key(source), str(part), now)
+            await asyncio.to_thread(record_filled_part, self._store.state, filled_parts_key(source), str(part), now)
             first = first_part(source, self._history_start)
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.back_fill_progressed(source.name, total - len(missing) + 1, total)
@@ -393,9 +395,9 @@ class Pipeline:
         """
         state = self._store.state
         if there:
-            record_filled(state, filled_parts_key(source), str(day), now)
+            record_filled_part(state, filled_parts_key(source), str(day), now)
         else:
-            record_unavailable(state, source.name, day, now)
+            record_unavailable_day(state, source.name, day, now)
         progress = record_progress(state, source, self._history_start, now)
         pauses = progress.goes_on_at > now
         if pauses:
@@ -415,13 +417,13 @@ class Pipeline:
         wait_s = min(_FIRST_RETRY_PAUSE_S * 4 ** (failures - 1), DAY_S)
         self._put_off_days[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
         if isinstance(error, BadAnswer) and failures >= _MAX_BAD_ANSWERS:
-            record_unavailable(self._store.state, source, day, self._now())
+            record_unavailable_day(self._store.state, source, day, self._now())
 
     def _now(self) -> int:
         return int(self._clock.now())
 
 
-def _next_part[Part](missing: Sequence[Part], tries: Tries) -> Part:
+def _next_missing_period[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the year or month in `missing` to fill next.
 
     Each failure in a row moves the choice on by one item, so that one failing request does not stop the back-fill.

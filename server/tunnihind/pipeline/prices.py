@@ -11,7 +11,7 @@ from typing import Final
 from tunnihind.clock import Clock
 from tunnihind.errors import BadAnswer, RateLimited, SourceError
 from tunnihind.market import Market
-from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, forget_filled_parts
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
 from tunnihind.settings import COMMAND
@@ -97,7 +97,7 @@ class PriceIngest:
             await self.close()
             raise
         if failures and not round_.has_usable_answer:
-            raise min(failures, key=_asked_pause_s)
+            raise min(failures, key=_requested_pause_s)
         return round_.added
 
     async def finish(self) -> None:
@@ -166,7 +166,7 @@ class PriceIngest:
             round_.answers[source.name] = answer
             if round_.is_over:
                 await self._settle(round_, [answer])
-        faults = [answer.fault_of(zone) for zone in self._zones]
+        faults = [answer.whole_zone_fault(zone) for zone in self._zones]
         if all(faults):
             raise BadAnswer(source.name, faults[0])
         round_.has_usable_answer = True
@@ -175,7 +175,7 @@ class PriceIngest:
     async def _settle(self, round_: _IngestRound, answers: Sequence[PriceAnswer]) -> None:
         outcome = await asyncio.to_thread(self._settler.settle, answers, int(self._clock.now()))
         if outcome.wrong_since is not None:
-            await asyncio.to_thread(forget_filled, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
+            await asyncio.to_thread(forget_filled_parts, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added
         round_.on_change()
 
@@ -184,5 +184,5 @@ class PriceIngest:
         return "" if has_prices else _NOTHING_YET
 
 
-def _asked_pause_s(error: SourceError) -> float:
+def _requested_pause_s(error: SourceError) -> float:
     return error.retry_after_s if isinstance(error, RateLimited) else 0.0

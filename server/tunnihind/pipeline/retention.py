@@ -1,9 +1,9 @@
 """Deletes stored rows that are no longer needed.
 
-Forecast runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate
-closure. Scores are kept for ever.
+Forecast runs older than `KEEP_RUNS_DAYS` days are deleted, except the last run of each day and the last run before each
+gate closure. Scores are kept for ever.
 
-Forecasts of a covariate that were issued more than `COVARIATE_DAYS` days ago are deleted, except four kinds:
+Forecasts of a covariate that were issued more than `KEEP_COVARIATES_DAYS` days ago are deleted, except four kinds:
 
 - the forecast that was issued last on each day
 - the last forecast before each gate closure, because a price forecast may have used it
@@ -35,12 +35,12 @@ from tunnihind.forecast.run import issue_instant
 from tunnihind.market import DAY_S, delivery_day, gate_closure
 from tunnihind.store.store import Store
 
-RUN_DAYS: Final = 60
+KEEP_RUNS_DAYS: Final = 60
 """All forecast runs that were made at most this many days ago are kept."""
-COVARIATE_DAYS: Final = 14
+KEEP_COVARIATES_DAYS: Final = 14
 """All forecasts of covariates that were issued at most this many days ago are kept. The number is small, because these
 forecasts take much space."""
-WITNESS_DAYS: Final = 60
+KEEP_WITNESSES_DAYS: Final = 60
 """A witness is deleted if its delivery day and its last answer are both more than this many days ago."""
 
 type KeepInstants = Callable[[date], tuple[int, ...]]
@@ -49,15 +49,15 @@ type KeepInstants = Callable[[date], tuple[int, ...]]
 
 def delete_superfluous(store: Store, now: int) -> int:
     """Delete stored rows that are no longer needed, and return the number of deleted rows. Raises StoreError."""
-    removed = store.runs.delete_superfluous(partial(_superfluous_runs, now))
+    removed = store.runs.delete_superfluous(partial(_superfluous_run_instants, now))
     removed += store.covariates.delete_superfluous(partial(superfluous_issues, now))
-    oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)
-    return removed + store.witnesses.delete_old(oldest, now - WITNESS_DAYS * DAY_S)
+    oldest = delivery_day(now) - timedelta(days=KEEP_WITNESSES_DAYS)
+    return removed + store.witnesses.delete_old(oldest, now - KEEP_WITNESSES_DAYS * DAY_S)
 
 
-def _superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
+def _superfluous_run_instants(now: int, made_at: Collection[int]) -> set[int]:
     """Return those of the issue instants `made_at` whose forecast runs may be deleted."""
-    return superfluous_instants((made for made in made_at if made < now - RUN_DAYS * DAY_S), _run_keep_instants)
+    return superfluous_instants((made for made in made_at if made < now - KEEP_RUNS_DAYS * DAY_S), _run_cutoff_instants)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
@@ -66,20 +66,20 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     `issues` maps the issue instant of each forecast to the start of its weather run. If a forecast has no known weather
     run, the start is None.
     """
-    old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
+    old = [issued for issued in issues if issued < now - KEEP_COVARIATES_DAYS * DAY_S]
     return {
-        issued for issued in superfluous_instants(old, covariate_keep_instants) if not is_midnight_run(issues[issued])
+        issued for issued in superfluous_instants(old, covariate_cutoff_instants) if not is_midnight_run(issues[issued])
     }
 
 
-def _run_keep_instants(day: date) -> tuple[int, ...]:
+def _run_cutoff_instants(day: date) -> tuple[int, ...]:
     """Return only the last second before the gate closure for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)) - 1,)
 
 
-def covariate_keep_instants(day: date) -> tuple[int, ...]:
+def covariate_cutoff_instants(day: date) -> tuple[int, ...]:
     """Return the `issue_instant` of `day`, and the last second before the gate closure for the day after `day`."""
-    return (issue_instant(day), *_run_keep_instants(day))
+    return (issue_instant(day), *_run_cutoff_instants(day))
 
 
 def is_midnight_run(run_ts: int | None) -> bool:

@@ -17,8 +17,8 @@ from tunnihind.market import DAY_S, HOUR_S, Market, Zone, delivery_day, floor_ho
 from tunnihind.sources.base import Cadence
 
 _WATCH_INTERVAL_S: Final = 60
-_MISSING_INTERVAL_S: Final = 15 * 60
-_COMPLETE_INTERVAL_S: Final = HOUR_S
+_PRICES_MISSING_INTERVAL_S: Final = 15 * 60
+_PRICES_COMPLETE_INTERVAL_S: Final = HOUR_S
 """After a successful request for prices, the next request follows after this many seconds. `_price_repeat_interval`
 chooses one of the three numbers."""
 
@@ -290,8 +290,8 @@ def _repeat_interval(task: Task, situation: Situation, now: int) -> float:
 
 def _price_repeat_interval(situation: Situation, now: int) -> int:
     if situation.settled_through is not None and situation.settled_through >= situation.market.newest_expected_day(now):
-        return _MISSING_INTERVAL_S if situation.is_in_doubt else _COMPLETE_INTERVAL_S
-    return _WATCH_INTERVAL_S if situation.market.is_in_publication_watch(now) else _MISSING_INTERVAL_S
+        return _PRICES_MISSING_INTERVAL_S if situation.is_in_doubt else _PRICES_COMPLETE_INTERVAL_S
+    return _WATCH_INTERVAL_S if situation.market.is_in_publication_watch(now) else _PRICES_MISSING_INTERVAL_S
 
 
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:

@@ -31,15 +31,15 @@ _IDLE_S: Final = 5.0
 _CALL_LIMIT_S: Final = 15 * 60.0
 """The time limit of a call in seconds. Most calls take seconds, but on a slow computer the first call may take
 minutes."""
-_PART_OF_CALL_LIMIT_S: Final = 10.0
+_LIMIT_SLEEP_S: Final = 10.0
 """The time limit is divided into sleeps of this many seconds, so that the time in which a container was frozen counts
 as one sleep at most."""
 _MAX_LOGGED: Final = 1000
 _KILL_WAIT_S: Final = 5.0
 """The longest wait in seconds for the end of a killed process. Unless the process is waiting for a disk, it ends within
 milliseconds."""
-_NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
-_RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
+_NEEDED_VARIABLE_PREFIXES: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
+_MALLOC_ENVIRONMENT: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 """With this setting, the GNU C library returns each freed block of at least 128 KiB to the system. By default, this
 limit rises over time, and after many forecasts, free gaps between used blocks take a third of the process's memory."""
 
@@ -131,8 +131,8 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        for _ in range(round(_CALL_LIMIT_S / _PART_OF_CALL_LIMIT_S)):
-            await self._clock.sleep(_PART_OF_CALL_LIMIT_S)
+        for _ in range(round(_CALL_LIMIT_S / _LIMIT_SLEEP_S)):
+            await self._clock.sleep(_LIMIT_SLEEP_S)
         _LOG.warning(
             "the process that makes forecasts has taken longer than %g minutes: it is ended", _CALL_LIMIT_S / 60
         )
@@ -196,7 +196,7 @@ class _Process:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_needed_environment() | (_RETURNS_MEMORY if is_thrifty else {}),
+            env=_needed_environment() | (_MALLOC_ENVIRONMENT if is_thrifty else {}),
         )
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -276,7 +276,7 @@ def _needed_environment() -> dict[str, str]:
     contain secrets, and other programs may be able to read the environment with which a process started
     (`/proc/PID/environ`). So `_Process` sends all variables except the server's settings in a message.
     """
-    needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
+    needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_VARIABLE_PREFIXES)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 

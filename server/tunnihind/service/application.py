@@ -16,7 +16,7 @@ from tunnihind.api.feeds import FEED_FORMATS
 from tunnihind.api.history import ArePricesConfirmed, MonthReader, ReadMonthPrices
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.problems import ProblemMaker
-from tunnihind.api.http.representation import Representation, fixed_representations
+from tunnihind.api.http.representation import Representation, representation_maker
 from tunnihind.api.metrics import Metrics, ServedDataCollector
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
@@ -31,11 +31,11 @@ from tunnihind.web.assets import page_assets
 from tunnihind.web.pages import (
     DashboardPage,
     Site,
-    accuracy_page,
+    accuracy_page_maker,
     dashboard_handler,
     missing_page_middleware,
     page_handler,
-    reference_page,
+    reference_page_maker,
 )
 from tunnihind.web.summary import PageContext
 
@@ -140,7 +140,7 @@ def _resource_handlers(
             site.zone,
             problems,
         ),
-        "/accuracy": page_handler(accuracy_page(site, snapshot, zone.page_context, mode), site.zone),
+        "/accuracy": page_handler(accuracy_page_maker(site, snapshot, zone.page_context, mode), site.zone),
         "/static/{digest}/{name}": page_assets().handle,
     }
 
@@ -152,9 +152,9 @@ def _document_handlers(
     document = openapi_document(site.settings)
     about = None if instance_id is None else _about_answer_maker(server, snapshot, instance_id, mode, clock)
     return {
-        "/api/openapi.json": routes.query_ignoring_handler(fixed_representations(msgspec.json.encode(document))),
+        "/api/openapi.json": routes.query_ignoring_handler(representation_maker(msgspec.json.encode(document))),
         "/api/about": routes.refuse_before_first_read if about is None else routes.query_ignoring_handler(about),
-        "/docs": page_handler(reference_page(site, document, mode), site.zone),
+        "/docs": page_handler(reference_page_maker(site, document, mode), site.zone),
     }
 
 
@@ -187,7 +187,7 @@ def _about_answer_maker(
             price_scale=[*price_scale],
             mode=mode,
         )
-        return fixed_representations(msgspec.json.encode(about))
+        return representation_maker(msgspec.json.encode(about))
 
     def of(coding: Coding) -> Representation:
         vat_rate = vat_rate_at(settings.api_vat_rates, int(clock.now()))

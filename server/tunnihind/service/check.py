@@ -76,7 +76,7 @@ async def _check_prices(source: PriceSource, now: int, markets: Sequence[Market]
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
-        days = [today, tomorrow] if now >= market.late_from(tomorrow) else [today]
+        days = [today, tomorrow] if now >= market.prices_late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _price_faults(sheets, day, market)]
         return "; ".join(_price_reach(sheets, markets)), tuple(faults)
 

@@ -22,7 +22,7 @@ class PipelineState(Protocol):
         """True while this server runs the pipeline."""
 
     @property
-    def pipeline_starts(self) -> int:
+    def pipeline_start_count(self) -> int:
         """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
 
     @property
@@ -62,7 +62,7 @@ class LeaseCollector(Collector):
         if runner is None:
             return
         meaning = "How often this server has taken the lease and begun to run the pipeline."
-        yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.pipeline_starts)
+        yield CounterMetricFamily("tunnihind_pipeline_takeovers", meaning, runner.pipeline_start_count)
         silent_s = runner.holder_silent_s
         if silent_s is not None:
             meaning = "Time since the holder of the lease, this server or another, was last seen alive."

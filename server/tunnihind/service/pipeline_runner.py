@@ -50,7 +50,7 @@ class PipelineRunner:
         self._last_beat: tuple[Holder | None, float] | None = None
         self._steps_seen = 0
         self._checks_without_step = 0
-        self.pipeline_starts = 0
+        self.pipeline_start_count = 0
         """The number of times that this server has begun to run the pipeline, not counting restarts after an error."""
 
     @property
@@ -113,7 +113,7 @@ class PipelineRunner:
         """
         if self._claim_task is None:
             self._claim_task = asyncio.create_task(asyncio.to_thread(self._claim_lease))
-            self._claim_task.add_done_callback(_mark_retrieved)
+            self._claim_task.add_done_callback(_retrieve_error)
         # A thread that waits for the network can't be cancelled, so the next call of `_claim_in_time` waits for the
         # same thread.
         await asyncio.wait({self._claim_task}, timeout=_DATABASE_TIMEOUT_S)
@@ -125,7 +125,7 @@ class PipelineRunner:
 
     def _claim_lease(self) -> bool:
         if self._store.database.read_only:
-            self._store.begin_writing()
+            self._store.reopen_for_writing()
             _LOG.warning("the database is writable now")
         self._store.require_readable()
         if self._lease.claim():
@@ -169,7 +169,7 @@ class PipelineRunner:
             _LOG.info("running the pipeline from now on")
         self._last_warning = None
         if self._work is None:
-            self.pipeline_starts += 1
+            self.pipeline_start_count += 1
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._pipeline.run(self._on_change))
             self._work.add_done_callback(log_error)
@@ -200,7 +200,7 @@ class PipelineRunner:
         self._last_warning = about
 
 
-def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
+def _retrieve_error(claim: asyncio.Task[bool]) -> None:
     """Read a task's error, because asyncio would log an unread error when the server ends."""
     if not claim.cancelled():
         claim.exception()

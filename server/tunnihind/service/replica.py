@@ -69,7 +69,7 @@ async def open_store_site(
     troubles = Troubles()
     snapshots = [Snapshot(settings.for_zone(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()
-    store.database.count_transactions_with(metrics.record_transaction)
+    store.database.set_transaction_counter(metrics.record_transaction)
     updater = SnapshotUpdater(store, snapshots, clock)
     metrics.add_collectors(LagCollector(updater), DatabaseConnectionsCollector(store.database))
     await updater.refresh()

@@ -17,7 +17,7 @@ from tunnihind.errors import SourceFault, StoreError, StoreLost
 from tunnihind.forecast.scoring.weather_scores import (
     USED_FORECASTS_WITHIN_S,
     VariableScores,
-    scored_names,
+    scored_covariate_names,
     weather_scores,
 )
 from tunnihind.market import Market, Zone, floor_hour
@@ -44,15 +44,15 @@ CHECK_UNANNOUNCED_EVERY_S: Final = 1.0
 Perhaps the connection never brings any, because a standby database announces no changes, and a connection pooler may
 not pass announcements on."""
 
-_RETRIES_S: Final = 0.5, 1.5
+_RETRY_PAUSE_RANGE_S: Final = 0.5, 1.5
 """The shortest and longest pause in seconds after a failed check of a database that announces changes.
 
 The pause is random, so that not all servers connect to the database again at the same moment.
 """
 
-_LISTEN_AGAIN_S: Final = 2.0, 6.0
+_LISTEN_PAUSE_RANGE_S: Final = 2.0, 6.0
 
-OLD_COPY_S: Final = 15 * 60
+IGNORE_OLD_COPY_S: Final = 15 * 60
 """If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile,
 the pipeline fetches the missing prices again."""
 _OLD_COPY_WARNING: Final = (
@@ -152,7 +152,7 @@ class SnapshotUpdater:
         if not self._store.database.system.announces_changes:
             return CHECK_STORE_EVERY_S
         if self._is_failing:
-            return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
+            return uniform(*_RETRY_PAUSE_RANGE_S)  # noqa: S311  to spread servers, not for secrecy
         return CHECK_STORE_EVERY_S if self._is_notified else CHECK_UNANNOUNCED_EVERY_S
 
     async def _listen_for_changes(self) -> None:
@@ -169,12 +169,12 @@ class SnapshotUpdater:
                 _LOG.debug("%s; the store is checked every second instead", error)
             self._is_notified = False
             self._changed.set()
-            await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
+            await asyncio.sleep(uniform(*_LISTEN_PAUSE_RANGE_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read_store(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, PageContext]]:
         """Return the `_StoreState`, and the `ServedData` and the `PageContext` of each zone.
 
-        If the served data are unchanged, return None in place of `ServedData`. If `_is_of_old_copy` returns true,
+        If the served data are unchanged, return None in place of `ServedData`. If `_must_ignore_old_copy` returns true,
         return the state and the `PageContext` in memory, and None in place of `ServedData`. Otherwise, the sources'
         states are always read, because they may change while the `_StoreState` stays the same.
         """
@@ -182,7 +182,7 @@ class SnapshotUpdater:
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
-            if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
+            if self._shown is not None and self._must_ignore_old_copy(seen, self._shown, now):
                 return self._shown, None, self.page_contexts
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
             data = None
@@ -206,10 +206,10 @@ class SnapshotUpdater:
             context = replace(context, weather_scores=read_weather_scores(self._store, market, now))
         return context
 
-    def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
+    def _must_ignore_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """Return whether an older copy has replaced the database, and the newer data in memory must still be served.
 
-        The newer data are served until the copy has been refreshed, but at most for `OLD_COPY_S` seconds.
+        The newer data are served until the copy has been refreshed, but at most for `IGNORE_OLD_COPY_S` seconds.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
@@ -217,7 +217,7 @@ class SnapshotUpdater:
         if self._old_copy_since is None:
             self._old_copy_since = now
             _LOG.warning(_OLD_COPY_WARNING)
-        return now < self._old_copy_since + OLD_COPY_S
+        return now < self._old_copy_since + IGNORE_OLD_COPY_S
 
     def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
@@ -250,7 +250,7 @@ def read_region_weather(store: Store, market: Market, now: int) -> RegionWeather
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Return the scores of the weather forecasts for a market. Raises StoreError."""
     return weather_scores(
-        store.covariates.issued_between(scored_names(market), now - USED_FORECASTS_WITHIN_S, now), market, now
+        store.covariates.issued_between(scored_covariate_names(market), now - USED_FORECASTS_WITHIN_S, now), market, now
     )
 
 

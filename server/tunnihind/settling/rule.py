@@ -15,18 +15,18 @@ from tunnihind.settling.day_prices import DayPrices, mistake_in_words
 from tunnihind.settling.sheet import HeldReason, ReasonCode, reason_to_doubt
 from tunnihind.store.witnesses import Witness
 
-_ASKED_EARLY_S: Final = 60
+_REPEAT_TOLERANCE_S: Final = 60
 """The times below are this many seconds less than whole hours, because the answers to two hourly requests may come
 slightly less than an hour apart."""
-_ACCEPT_CORRECTION_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
+_ACCEPT_CORRECTION_AFTER_S: Final = HOUR_S - _REPEAT_TOLERANCE_S
 """Unless a second source gives the same new prices, a source must repeat a correction of its own unconfirmed prices for
 this many seconds, or for `ACCEPT_DISPUTED_AFTER_S` seconds if another source's credible prices contradict the
 correction."""
-ACCEPT_DISPUTED_AFTER_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
+ACCEPT_DISPUTED_AFTER_S: Final = 2 * HOUR_S - _REPEAT_TOLERANCE_S
 """For a day from `waits_from` on, a source must repeat its prices for this many seconds if they contradict another
 source's credible or settled prices, and no second source gives the same prices. A claim is not credible if its last
 answer is at least this many seconds older than the last answer of another claim that is neither off nor doubtful."""
-_ACCEPT_SUSPECT_AFTER_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
+_ACCEPT_SUSPECT_AFTER_S: Final = 6 * HOUR_S - _REPEAT_TOLERANCE_S
 """If a source's answer contradicts every settled day that it covers, the source must repeat its prices for this many
 seconds before the rule settles them without a second source. If two sources change agreed prices, and the change looks
 like a mistake, both must repeat the new prices for this many seconds."""
@@ -193,7 +193,7 @@ def _ruling_without_agreement(claims: Sequence[Claim], settled: SettledDay | Non
                 return _ruling(claims, settled, one, is_agreed=True)
     credible = list(_credible_claims(claims))
     if len(credible) < 2:  # noqa: PLR2004
-        return _ruling(claims, settled, _only_claim(credible, settled))
+        return _ruling(claims, settled, _acceptable_claim(credible, settled))
     ready = [one for one in credible if one.witness.repeated_for_s >= ACCEPT_DISPUTED_AFTER_S or not may_wait]
     if settled is not None:
         kept = [one for one in ready if one.source in settled.unconfirmed_from and one.agrees_with(settled)]
@@ -215,7 +215,7 @@ def _credible_claims(claims: Sequence[Claim]) -> Iterator[Claim]:
     return (one for one in able if heard_ts - one.witness.heard_ts < ACCEPT_DISPUTED_AFTER_S)
 
 
-def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
+def _acceptable_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the claim in `credible` if its prices may be settled now, or else None.
 
     `credible` has at most one claim. To change the settled prices, a source must have repeated its prices for

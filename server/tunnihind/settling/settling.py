@@ -14,7 +14,7 @@ from tunnihind.settling.sheet import HeldReason, ReasonCode, checked_prices
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, AddedCounts, Price
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import Witness, held_back_in_words, zones_and_days_in_words
+from tunnihind.store.witnesses import Witness, held_back_lines, zones_and_days_in_words
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class PriceAnswer:
     source: str
     sheets: Sequence[DaySheet]
 
-    def fault_of(self, zone: Zone) -> str:
+    def whole_zone_fault(self, zone: Zone) -> str:
         """Return a zone's first fault if all sheets of the zone have a fault.
 
         If a sheet has no fault, or if the zone has no sheet, return an empty string.
@@ -207,7 +207,7 @@ class PriceSettler:
         )
         for one in news:
             self._on_held(one.source, one.reason)
-        for line in held_back_in_words(news):
+        for line in held_back_lines(news):
             _LOG.warning(line)
         for source in dict.fromkeys(source for source, _, _ in passed):
             days = [(zone, day) for other, zone, day in passed if other == source]

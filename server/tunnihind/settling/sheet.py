@@ -52,7 +52,10 @@ def checked_prices(sheet: DaySheet, limits: PriceLimits) -> tuple[float, ...] | 
     if sheet.fault:
         return HeldReason(ReasonCode.UNREADABLE, sheet.fault)
     fault = (
-        _impossible_price(sheet.quotes, limits) or _quote_off_grid(sheet) or _contradiction(sheet.quotes) or _gap(sheet)
+        _impossible_price_reason(sheet.quotes, limits)
+        or _off_grid_reason(sheet)
+        or _contradiction_reason(sheet.quotes)
+        or _gap_reason(sheet)
     )
     return fault or tuple({quote.ts: quote.eur_mwh for quote in sorted(sheet.quotes)}.values())
 
@@ -74,7 +77,7 @@ def reason_to_doubt(prices: Sequence[float], other_days: Collection[tuple[float,
     return None
 
 
-def _impossible_price(quotes: Iterable[Quote], limits: PriceLimits) -> HeldReason | None:
+def _impossible_price_reason(quotes: Iterable[Quote], limits: PriceLimits) -> HeldReason | None:
     for ts, eur_mwh in quotes:
         if not math.isfinite(eur_mwh):
             return HeldReason(ReasonCode.NOT_FINITE, f"the price of {iso_utc(ts)} is {eur_mwh}")
@@ -84,7 +87,7 @@ def _impossible_price(quotes: Iterable[Quote], limits: PriceLimits) -> HeldReaso
     return None
 
 
-def _quote_off_grid(sheet: DaySheet) -> HeldReason | None:
+def _off_grid_reason(sheet: DaySheet) -> HeldReason | None:
     if sheet.step_s not in STEPS:
         return HeldReason(ReasonCode.OFF_GRID, f"each price is for {sheet.step_s / 60:g} minutes")
     for ts, _ in sheet.quotes:
@@ -96,7 +99,7 @@ def _quote_off_grid(sheet: DaySheet) -> HeldReason | None:
     return None
 
 
-def _contradiction(quotes: Iterable[Quote]) -> HeldReason | None:
+def _contradiction_reason(quotes: Iterable[Quote]) -> HeldReason | None:
     prices: dict[int, float] = {}
     for ts, eur_mwh in quotes:
         if prices.setdefault(ts, eur_mwh) != eur_mwh:
@@ -104,7 +107,7 @@ def _contradiction(quotes: Iterable[Quote]) -> HeldReason | None:
     return None
 
 
-def _gap(sheet: DaySheet) -> HeldReason | None:
+def _gap_reason(sheet: DaySheet) -> HeldReason | None:
     starts = {quote.ts for quote in sheet.quotes}
     step_s = sheet.step_s
     expected = (day_end(sheet.day) - day_start(sheet.day)) // step_s

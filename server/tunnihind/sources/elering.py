@@ -65,12 +65,12 @@ class _RawRowsByZone(Struct):
         return rows
 
 
-class _PriceAnswer(Struct):
+class _EleringAnswer(Struct):
     success: bool
     data: _RawRowsByZone | None = None
 
 
-_ANSWER_DECODER: Final = Decoder(_PriceAnswer)
+_ANSWER_DECODER: Final = Decoder(_EleringAnswer)
 _ROWS_DECODER: Final = Decoder(tuple[_PriceRow, ...])
 _RAW_ROWS_DECODER: Final = Decoder(tuple[Raw, ...])
 _ROW_DECODER: Final = Decoder(_PriceRow)
@@ -121,10 +121,10 @@ def _zone_quotes(raw: Raw) -> ZoneQuotes:
     try:
         return ZoneQuotes([Quote(row.timestamp, row.price) for row in _ROWS_DECODER.decode(raw)], [])
     except DecodeError, UnicodeDecodeError, RecursionError:
-        return _readable_rows(raw)
+        return _quotes_row_by_row(raw)
 
 
-def _readable_rows(raw: Raw) -> ZoneQuotes:
+def _quotes_row_by_row(raw: Raw) -> ZoneQuotes:
     """Read a zone's rows one by one, and note the unreadable rows.
 
     If an unreadable row has no readable time, read no further rows, because its fault affects all days.

@@ -107,7 +107,7 @@ class EntsoeForecasts:
             by_type[one.get("psrType")].append(one)
         wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND_TYPES if psr_type in by_type]
         return {
-            _series_name(zone, "wind"): _sum_of_parts(wind),
+            _series_name(zone, "wind"): _hourly_sums(wind),
             _series_name(zone, "solar"): hourly_means(by_type[_SOLAR_TYPE]),
         }
 
@@ -147,7 +147,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
     return means
 
 
-def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
+def _hourly_sums(parts: Sequence[HourlyMeans]) -> HourlyMeans:
     """Return the sum of `parts` for each hour.
 
     Hours that are missing from one of `parts` are left out, because their sums would be too low.

@@ -29,10 +29,10 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-_CURVE_RESIDUALS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
+_CURVE_RESIDUAL_LOADS: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 """Residual loads as shares of a weekday's mean load without heating."""
 _CURVE_PRICES: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
-"""The price in EUR/MWh at each residual load of `_CURVE_RESIDUALS`."""
+"""The price in EUR/MWh at each residual load of `_CURVE_RESIDUAL_LOADS`."""
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """All four price zones have the same local time."""
@@ -163,16 +163,16 @@ class SimulatedMarket:
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
         """Return each zone's prices in EUR/MWh, shape (n,). `ts` contains the middle of each period."""
-        residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
-        baltic = _relative_residual(residual, ("ee", "lv", "lt"))
-        finnish = _relative_residual(residual, ("fi",))
+        residual = {zone: self._residual_load_mw(zone, ts) for zone in ZONES}
+        baltic = _relative_residual_load(residual, ("ee", "lv", "lt"))
+        finnish = _relative_residual_load(residual, ("fi",))
         level = np.exp(0.2 * self._noise.smooth("level", ts, 75 * DAY_S))
         hour, quarter = (ts // HOUR_S).astype(np.int64), (ts // QUARTER_S).astype(np.int64)
         common = 4.0 * self._noise.white("hour", hour) + 1.5 * self._noise.white("quarter", quarter)
         prices: dict[Zone, Floats] = {}
         for zone in ZONES:
             share = _POWER_SYSTEMS[zone].baltic_share
-            supply = np.interp(share * baltic + (1 - share) * finnish, _CURVE_RESIDUALS, _CURVE_PRICES)
+            supply = np.interp(share * baltic + (1 - share) * finnish, _CURVE_RESIDUAL_LOADS, _CURVE_PRICES)
             own = 3.0 * self._noise.smooth(f"price/{zone}", ts, 5 * HOUR_S)
             rounded = np.round(level * supply + common + own, 2)
             prices[zone] = np.clip(rounded, HARMONISED_LIMITS.floor, HARMONISED_LIMITS.cap) + 0.0
@@ -193,7 +193,7 @@ class SimulatedMarket:
             + 0.46 * self._noise.smooth(f"{kind}/{point.name}", ts, local_s)
         )
 
-    def _residual_mw(self, zone: Zone, ts: Floats) -> Floats:
+    def _residual_load_mw(self, zone: Zone, ts: Floats) -> Floats:
         system = _POWER_SYSTEMS[zone]
         points = [point for point in POINTS if point.zone == zone]
         city = next(point for point in points if point.place == system.city)
@@ -239,6 +239,6 @@ def _power_curve(wind_speed: Floats) -> Floats:
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 
-def _relative_residual(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
+def _relative_residual_load(residual: dict[Zone, Floats], zones: tuple[Zone, ...]) -> Floats:
     total: Floats = np.sum([residual[zone] for zone in zones], axis=0)
     return total / sum(_POWER_SYSTEMS[zone].load_mw for zone in zones)

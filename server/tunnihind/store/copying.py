@@ -57,7 +57,7 @@ def copy(source_url: str, target_url: str, show: ShowProgress) -> CopyResult:
     parse_address(target_url, "to")
     with ExitStack() as stack:
         source = stack.enter_context(Store(source_url, read_only=True))
-        _require_stopped(source)
+        _require_pipeline_stopped(source)
         target = Database(target_url)
         stack.callback(target.close)
         with target.reading() as connection:
@@ -100,7 +100,7 @@ def _copy_table(rows: TableRows[Any, Any], snapshot: Connection, connection: Con
     """Copy a table's sound rows in batches, and return the digest of the copied rows."""
     digest, steps = Digest(), -(-_count_rows(rows.table, snapshot) // _ROWS_A_WRITE)
     # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
-    with closing(rows.sound_cells(snapshot)) as sound:
+    with closing(rows.sound_raw_rows(snapshot)) as sound:
         for step, some in enumerate(batched(digest.digest_and_yield(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values_by_column(rows.table, row) for row in some])
             show(f"copying {rows.table.name}", step, steps)
@@ -110,7 +110,7 @@ def _copy_table(rows: TableRows[Any, Any], snapshot: Connection, connection: Con
 def _require_equal(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
     """Raise StoreError if the digest of the copy differs from `wanted`, the digest of the source's sound rows."""
     found = Digest()
-    with closing(rows.sound_cells(connection)) as sound:
+    with closing(rows.sound_raw_rows(connection)) as sound:
         for _ in found.digest_and_yield(sound):
             pass
     if found != wanted:
@@ -133,7 +133,7 @@ def _count_rows(table: Table, connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def _require_stopped(source: Store) -> None:
+def _require_pipeline_stopped(source: Store) -> None:
     """Raise StoreError if a server runs the pipeline on the source database."""
     holder = source.unguarded_lease().holder()
     with source.database.reading() as connection:

@@ -42,8 +42,9 @@ issue instant to its `IssuedSeries.run_ts`."""
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _FINEST_SCALE: Final = 1000
-_HIGHEST: Final = 1e6
-"""A stored value beyond ±`_HIGHEST` counts as damaged, because all covariates, such as loads in MW, stay far below."""
+_HIGHEST_SOUND_VALUE: Final = 1e6
+"""A stored value beyond ±`_HIGHEST_SOUND_VALUE` counts as damaged, because all covariates, such as loads in MW, stay
+far below."""
 
 
 class CovariateBook:
@@ -142,7 +143,7 @@ class CovariateBook:
         except DAMAGE_ERRORS:
             return None
 
-    def change_counts(self) -> tuple[int, int]:
+    def change_and_row_counts(self) -> tuple[int, int]:
         """Return a number that increases with every change to covariates, and the number of stored rows.
 
         Deletions by `delete_superfluous` don't increase the first number. If two calls return the same numbers, no
@@ -198,8 +199,10 @@ def _without_superfluous(
 def _named_forecasts(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
     """For each row, return the covariate's name and the forecast. Raises ValueError if a row is damaged."""
     values = unpack_covariate_values([row.series for row in rows], [row.scale for row in rows])
-    # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST`.
-    if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
+    # If the scale isn't 0, values are packed as short integers, which are always below `_HIGHEST_SOUND_VALUE`.
+    if any(
+        not row.scale and (np.abs(some) > _HIGHEST_SOUND_VALUE).any() for row, some in zip(rows, values, strict=True)
+    ):
         raise ValueError("its values are too high")
     return [
         (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.run_ts))
@@ -242,7 +245,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
     added, changed_at = 0, []
     for issue in issues:
         earlier = changed.get(issue.issued_ts) or kept.get(issue.issued_ts)
-        merged, is_new = (issue, np.isfinite(issue.values)) if earlier is None else _merge(earlier, issue)
+        merged, is_new = (issue, np.isfinite(issue.values)) if earlier is None else _merged_forecast(earlier, issue)
         if is_new.any() or earlier is None:
             changed[issue.issued_ts] = merged
             added += int(is_new.sum())
@@ -272,7 +275,7 @@ def _upsert_forecasts(connection: Connection, name: str, changed: Iterable[Issue
     upsert(connection, table, rows)
 
 
-def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
+def _merged_forecast(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
     """Return `kept` overwritten with the values of `issue` other than NaN, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))

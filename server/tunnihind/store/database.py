@@ -70,7 +70,7 @@ class Database:
         if shared is not None:
             yield shared
             return
-        with self._delaying_close(), self._counting_transaction("read"), self.system.reading() as connection:
+        with self._delaying_close(), self._checked_access("read"), self.system.reading() as connection:
             yield connection
 
     @contextmanager
@@ -88,7 +88,7 @@ class Database:
         """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._delaying_close(), self._counting_transaction("write"), self.system.writing() as connection:
+        with self._delaying_close(), self._checked_access("write"), self.system.writing() as connection:
             yield connection
             if self._check_before_commit is not None:
                 self._check_before_commit(connection)
@@ -102,7 +102,7 @@ class Database:
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._delaying_close(), self._counting_transaction("write"), self.system.writing_lease_row() as connection:
+        with self._delaying_close(), self._checked_access("write"), self.system.writing_lease_row() as connection:
             yield connection
 
     def set_commit_check(self, check: Callable[[Connection], None]) -> None:
@@ -115,17 +115,17 @@ class Database:
 
         The check that `set_commit_check` sets is skipped.
         """
-        with self._delaying_close(), self._counting_transaction("write"), self.system.migrating() as connection:
+        with self._delaying_close(), self._checked_access("write"), self.system.migrating() as connection:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
         """On PostgreSQL, make sure that this process may write to `tables`. Raises StoreError."""
-        with self._delaying_close(), self._counting_transaction("read"):
+        with self._delaying_close(), self._checked_access("read"):
             self.system.require_rights(tables)
 
     def size(self) -> int | None:
         """Return the size of the database in bytes, or None if it is in memory. Raises StoreError."""
-        with self._delaying_close(), self._counting_transaction("read"):
+        with self._delaying_close(), self._checked_access("read"):
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
@@ -134,7 +134,7 @@ class Database:
         self.read_only = other.read_only
         earlier.close()
 
-    def count_transactions_with(self, count: TransactionCounter) -> None:
+    def set_transaction_counter(self, count: TransactionCounter) -> None:
         """From now on, call `count` after each transaction."""
         self._count = count
 
@@ -163,7 +163,7 @@ class Database:
                 self._users_condition.notify_all()
 
     @contextmanager
-    def _counting_transaction(self, verb: Verb) -> Iterator[None]:
+    def _checked_access(self, verb: Verb) -> Iterator[None]:
         """Make sure that the database's file can be used, and count and time the transaction of the `with` block.
 
         Turn SQLAlchemy's errors into StoreErrors in plain words.

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from tunnihind.errors import SourceError
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, NonNegativeInt32, StoredRow, TableRows, TextWithoutNul, row_by_row
+from tunnihind.store.rows import Instant, NonNegativeInt32, StoredRow, TableRows, TextWithoutNul, row_mapper
 from tunnihind.store.schema import source_health as table
 
 
@@ -48,19 +48,19 @@ class HealthBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _HealthRow, row_by_row(lambda row: SourceHealth(*astuple(row))), database.damage)
+        self.rows = TableRows(table, _HealthRow, row_mapper(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
         """Record a successful request to a source. Return whether the previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self.rows.first_sound(connection, table.c.source == source)
+            earlier = self.rows.first_sound_object(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def record_failure(self, source: str, at: int, error: SourceError) -> None:
         """Record that a request to a source failed with `error`. Raises StoreError."""
         with self._database.writing() as connection:
-            earlier = self.rows.first_sound(connection, table.c.source == source)
+            earlier = self.rows.first_sound_object(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
             ok_ts = earlier.ok_ts if earlier else None
             health = SourceHealth(source, at, ok_ts, failures, str(error), error.fault, error.status)

@@ -147,7 +147,7 @@ class Lease:
         return taken
 
     def _read_row(self, connection: Connection) -> _LeaseRow | None:
-        return self._rows.first_sound(connection, table.c.name == _NAME)
+        return self._rows.first_sound_object(connection, table.c.name == _NAME)
 
     def _take(self, held: _LeaseRow | None) -> bool:
         """Try to record this process as the lease's holder, and return whether it was recorded.
@@ -174,13 +174,13 @@ class Lease:
         # one database server.
         if self._database.system.path is not None and holder.host == self._host and not _is_running(holder.pid):
             return False
-        silent_s = self._silence_of(holder)
+        silent_s = self._seconds_since_renewal(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
         # A recent `beat_ts` does not prove that the holder is alive: the database's clock may have been set back.
         return silent_s <= EXPIRES_AFTER_S
 
-    def _silence_of(self, holder: _LeaseRow) -> float:
+    def _seconds_since_renewal(self, holder: _LeaseRow) -> float:
         """Return the seconds since this process first read the holder's last renewal of the lease."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()

@@ -101,13 +101,13 @@ def unpack_covariate_values(packed: Sequence[bytes], scales: Sequence[int]) -> l
         alike.setdefault((scale, len(one)), []).append(place)
     unpacked: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(content)
     for (scale, _), places in alike.items():
-        together = _unpack_same_length([content[place] for place in places], scale)
+        together = _values_of_same_length([content[place] for place in places], scale)
         for place, values in zip(places, together, strict=True):
             unpacked[place] = values
     return unpacked
 
 
-def _unpack_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
+def _values_of_same_length(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
     """Turn decompressed bytes of the same length and scale into an array with a row for each item of `content`."""
     if scale == _UNSCALED:
         return _numbers_from_bytes(content, _SINGLE, "series").astype(np.float32)

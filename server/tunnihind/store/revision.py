@@ -59,14 +59,14 @@ def current_migration(connection: Connection) -> str | None:
 def has_newest_migration(database: Database) -> bool:
     """Return whether the database records the newest migration as applied. Raises StoreError."""
     with database.reading() as connection:
-        return _records_newest_migration(connection)
+        return _has_newest_migration_in(connection)
 
 
-def _records_newest_migration(connection: Connection) -> bool:
+def _has_newest_migration_in(connection: Connection) -> bool:
     return current_migration(connection) == HEAD and _recorded_migrations(connection) == [HEAD]
 
 
-def _write_newest_migration(connection: Connection) -> None:
+def _record_newest_migration(connection: Connection) -> None:
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
@@ -195,7 +195,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     config.set_main_option("script_location", migrations)
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
-        if migrations == _MIGRATIONS and _records_newest_migration(connection):
+        if migrations == _MIGRATIONS and _has_newest_migration_in(connection):
             return  # another process may have upgraded the tables while this process waited
         revision = current_migration(connection)
         if revision is not None and revision not in steps:
@@ -204,7 +204,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
             _LOG.warning(
                 "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
-            _write_newest_migration(connection)
+            _record_newest_migration(connection)
             return
         config.attributes["connection"] = connection
         command.upgrade(config, "head")

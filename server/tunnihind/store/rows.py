@@ -99,7 +99,7 @@ def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
-def row_by_row[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
+def row_mapper[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
     """Return a function that turns rows into objects by calling `make` for each row."""
     return lambda rows: map(make, rows)
 
@@ -145,14 +145,14 @@ class TableRows[Row: StoredRow, Found]:
                 [cells for cells in part if cells[:key] not in excluded_keys] if excluded_keys else part
             )
 
-    def first_sound(
+    def first_sound_object(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
         """Return the object for the first sound row. If no row is sound, return None."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
-    def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
+    def sound_raw_rows(self, connection: Connection) -> Generator[tuple[Any, ...]]:
         """Yield the stored values of each sound row, and log damaged rows."""
         for part in self._batches(connection):
             _, damaged = self._objects_and_damaged_rows(part)

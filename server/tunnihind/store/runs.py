@@ -35,7 +35,7 @@ from tunnihind.store.rows import (
     TableRows,
     TextWithoutNul,
     from_json,
-    row_by_row,
+    row_mapper,
 )
 from tunnihind.store.schema import runs as table
 from tunnihind.store.schema import scenarios as scenarios_table
@@ -64,7 +64,7 @@ class RunBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _RunRow, row_by_row(_stored_run), database.damage)
+        self.rows = TableRows(table, _RunRow, row_mapper(_run_or_repeat), database.damage)
 
     def add_forecast(self, runs: Runs) -> None:
         """Store the runs of one forecast and their scenarios in one transaction. Raises StoreError."""
@@ -128,7 +128,7 @@ class RunBook:
 
         If `score` is None, the series then has no score.
         """
-        self._state.write_served(_score_key(key), None if score is None else asdict(score))
+        self._state.write_served_fact(_score_key(key), None if score is None else asdict(score))
 
     def backtest_score(self, key: SeriesKey) -> BacktestScore | None:
         """Return the stored backtest score of a series, or None if there is no score. Raises StoreError."""
@@ -141,7 +141,7 @@ class RunBook:
         If the run to return is missing or damaged, return None.
         """
         wanted = _run_conditions(SeriesKey(like.zone, like.step_s), EARLIEST, None)
-        newest = self.rows.first_sound(connection, *wanted, order_by=_NEWEST_FIRST)
+        newest = self.rows.first_sound_object(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
             return None
         number = newest.id if newest.repeats is None else newest.repeats
@@ -235,7 +235,7 @@ class _StoredRun(NamedTuple):
     new: tuple[Floats, Floats, Floats] | None
 
 
-def _stored_run(one: _RunRow) -> _StoredRun:
+def _run_or_repeat(one: _RunRow) -> _StoredRun:
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -270,7 +270,7 @@ def _runs_of_rows(connection: Connection, rows: Sequence[_StoredRun], all_rows: 
     complete = {row.id: row.complete for row in rows if row.complete is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - complete.keys()
     complete |= _read_complete_runs(connection, elsewhere, all_rows)
-    found = ((row, complete[row.id] if row.repeats is None else _repeated_run(row, complete, all_rows)) for row in rows)
+    found = ((row, complete[row.id] if row.repeats is None else _restored_run(row, complete, all_rows)) for row in rows)
     return {row.id: run for row, run in found if run is not None}
 
 
@@ -279,7 +279,7 @@ def _read_complete_runs(connection: Connection, ids: Collection[int], all_rows: 
     return {row.id: row.complete for row in found if row.complete is not None}
 
 
-def _repeated_run(row: _StoredRun, complete: Mapping[int, Run], all_rows: _Rows) -> Run | None:
+def _restored_run(row: _StoredRun, complete: Mapping[int, Run], all_rows: _Rows) -> Run | None:
     of = None if row.repeats is None else complete.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated_at(row.made_at, row.start_ts) if of is not None and is_alike else None
@@ -307,12 +307,12 @@ class ScenarioBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(scenarios_table, _ScenariosRow, row_by_row(_scenarios), database.damage)
+        self.rows = TableRows(scenarios_table, _ScenariosRow, row_mapper(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
         """Return the scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
-            return self.rows.first_sound(connection, scenarios_table.c.zone == zone)
+            return self.rows.first_sound_object(connection, scenarios_table.c.zone == zone)
 
 
 class _ScenariosRow(StoredRow):

@@ -34,7 +34,7 @@ from tunnihind.store.rows import (
     StoredRow,
     TableRows,
     TextWithoutNul,
-    row_by_row,
+    row_mapper,
 )
 from tunnihind.store.schema import backtest_forecasts as past_forecasts
 from tunnihind.store.schema import day_scores as table
@@ -59,7 +59,7 @@ class ScoreBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _ScoreRow, row_by_row(_day_scores), database.damage)
+        self.rows = TableRows(table, _ScoreRow, row_mapper(_day_scores), database.damage)
 
     def store_live_scores(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores. Raises StoreError.
@@ -102,7 +102,9 @@ class ScoreBook:
     def newest_issue_day(self, zone: Zone) -> date | None:
         """Return the issue day of a zone's newest scores, or None if the zone has no scores. Raises StoreError."""
         with self._database.reading() as connection:
-            newest = self.rows.first_sound(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
+            newest = self.rows.first_sound_object(
+                connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),)
+            )
             return None if newest is None else newest.issued_on
 
 
@@ -153,12 +155,12 @@ def _day_scores(row: _ScoreRow) -> DayScores:
         tier=row.tier,
         scores=Scores(n=int(figures[0]), skill=skill(means["mae"], means["baseline_mae"]), **means),
         seven_day_mean_mae=float(figures[1 + len(_MEANS)]),
-        plans=_known_plans(zip(PLAN_HOURS, plans, strict=True)),
-        week=_known_plans([(0, week)]).get(0),
+        plans=_known_savings(zip(PLAN_HOURS, plans, strict=True)),
+        week=_known_savings([(0, week)]).get(0),
     )
 
 
-def _known_plans(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
+def _known_savings(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
     return {hours: Savings(*plan) for hours, plan in plans if not np.isnan(plan).any()}
 
 
@@ -173,7 +175,7 @@ class BacktestBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(past_forecasts, _ForecastRow, row_by_row(_forecast), database.damage)
+        self.rows = TableRows(past_forecasts, _ForecastRow, row_mapper(_forecast), database.damage)
 
     def forecasts(self, model: str, key: SeriesKey) -> dict[int, Next24HoursForecast]:
         """Return a model's stored forecasts of a series, keyed by issue (unix seconds). Raises StoreError."""

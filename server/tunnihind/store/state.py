@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
-from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_by_row
+from tunnihind.store.rows import Instant, StoredRow, TableRows, TextWithoutNul, from_json, row_mapper
 from tunnihind.store.schema import state as table
 
 type Fact = str | int | float | bool | Sequence[Fact] | Mapping[str, Fact] | None
@@ -40,7 +40,7 @@ class StateBook:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _FactRow, row_by_row(partial(_fact_value, Any)), database.damage)
+        self.rows = TableRows(table, _FactRow, row_mapper(partial(_fact_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
         """Return the value of `key` as the type `shape`, or None if it is missing or damaged. Raises StoreError."""
@@ -52,7 +52,7 @@ class StateBook:
         with self._database.writing() as connection:
             self.write_in(connection, key, value)
 
-    def write_served(self, key: str, value: Fact) -> None:
+    def write_served_fact(self, key: str, value: Fact) -> None:
         """Store the value of `key`, and record that the served data have changed. Raises StoreError."""
         with self._database.writing() as connection:
             self.write_in(connection, key, value)
@@ -103,7 +103,7 @@ class StateBook:
     def record_price_source_names(self, names: Sequence[str]) -> None:
         """Record the names of the sources that the pipeline asks for prices. Raises StoreError."""
         if self.price_source_names() != list(names):
-            self.write_served(_PRICE_SOURCES_KEY, list(names))
+            self.write_served_fact(_PRICE_SOURCES_KEY, list(names))
 
     def price_source_names(self) -> list[str]:
         """Return the recorded names of the sources that the pipeline asks for prices. Raises StoreError."""
@@ -168,8 +168,10 @@ class StateBook:
                 self.write_in(connection, _INSTANCE_ID_KEY, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
-        make = row_by_row(partial(_fact_value, shape))
-        return TableRows(table, _FactRow, make, self._database.damage).first_sound(connection, table.c.key == key)
+        make = row_mapper(partial(_fact_value, shape))
+        return TableRows(table, _FactRow, make, self._database.damage).first_sound_object(
+            connection, table.c.key == key
+        )
 
     def _count(self, connection: Connection, key: str) -> int:
         found: int | None = self._read(connection, key, _Count)

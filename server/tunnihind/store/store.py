@@ -103,7 +103,7 @@ class Store:
         if not is_readable(connection):
             raise upgraded_meanwhile_error(self.database)
 
-    def begin_writing(self) -> None:
+    def reopen_for_writing(self) -> None:
         """Reopen a read-only store for writing. Raises SettingsError, SchemaError, StoreError."""
         self.database.replace_by(Store(self._url).database)
 

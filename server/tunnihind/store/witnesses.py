@@ -21,7 +21,7 @@ from tunnihind.store.rows import (
     TableRows,
     TextWithoutNul,
     from_json,
-    row_by_row,
+    row_mapper,
 )
 from tunnihind.store.schema import witnesses as table
 from tunnihind.store.state import StateBook
@@ -58,7 +58,7 @@ class WitnessBook:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _WitnessRow, row_by_row(_witness), database.damage)
+        self.rows = TableRows(table, _WitnessRow, row_mapper(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
         """Store witnesses. If `is_news` is true, record that the served data have changed. Raises StoreError."""
@@ -105,7 +105,7 @@ class WitnessBook:
         return sorted(found, key=lambda one: (-one.day.toordinal(), ZONES.index(one.zone), one.source))
 
 
-def held_back_in_words(held: Iterable[Witness]) -> Iterator[str]:
+def held_back_lines(held: Iterable[Witness]) -> Iterator[str]:
     """For each source and each reason, yield a line of text about the source's prices held back for this reason."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
@@ -118,7 +118,7 @@ def held_back_in_words(held: Iterable[Witness]) -> Iterator[str]:
         yield f"{source}'s prices of {days} are held back: {details[0]}{more}{advice}"
 
 
-def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
+def unconfirmed_lines(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
     """For each source of unconfirmed prices, yield a line of text that names the source, the zones and the days."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = zones_and_days_in_words([day for day, of in unconfirmed.items() if of == source])

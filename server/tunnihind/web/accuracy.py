@@ -71,7 +71,7 @@ class AccuracyFigures:
         return cls(
             days=scored_days(hourly.n),
             error=ComparedScore(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
-            saving_share=_saving_shares(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
+            saving_share=_compared_saving_share(plans.get(_DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
             boiler_saving=ComparedScore(*saved),
             ideal_boiler_saving=boiler_eur_a_year(boiler.ideal),
@@ -145,7 +145,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
         if month.scores.by_days_ahead[ahead].n
     }
     window = None if is_backtest else _recent_scores(data.recent_scores, ahead)
-    week = None if window is None else _saving_shares(window.decisions.week)
+    week = None if window is None else _compared_saving_share(window.decisions.week)
     return AccuracySummary(
         is_backtest=is_backtest and bool(months),
         months=dict(reversed(months.items())),
@@ -166,7 +166,7 @@ def _recent_scores(windows: Sequence[WindowScores], ahead: int) -> WindowScores 
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
 
-def _saving_shares(plans: PlanScores) -> ComparedScore:
+def _compared_saving_share(plans: PlanScores) -> ComparedScore:
     return ComparedScore(plans.share, plans.seven_day_mean_share, plans.baseline_share)
 
 

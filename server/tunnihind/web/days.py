@@ -155,7 +155,7 @@ def _mean_range(
     if not ahead:
         return None
     hours = Counter(floor_hour(period.ts) for period in ahead)
-    if scenarios is None or not all(_paths_cover(hour, scenarios) for hour in hours):
+    if scenarios is None or not all(_has_price_paths(hour, scenarios) for hour in hours):
         low, high = zip(*(display.interval(period) for period in ahead), strict=True)
         return fmean([*settled, *low]), fmean([*settled, *high])
     total = np.zeros(len(scenarios.eur_mwh)) + sum(settled)
@@ -167,7 +167,7 @@ def _mean_range(
     return min(low_mean, shown_mean), max(high_mean, shown_mean)
 
 
-def _paths_cover(hour: int, scenarios: Scenarios) -> bool:
+def _has_price_paths(hour: int, scenarios: Scenarios) -> bool:
     _, hours = scenarios.eur_mwh.shape
     return hour in range(scenarios.start_ts, scenarios.start_ts + hours * HOUR_S, HOUR_S)
 

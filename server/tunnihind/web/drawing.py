@@ -129,7 +129,7 @@ def draw_chart(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int
         settled=tuple(_colour_paths([period for period in shown if period.settled is not None], scale, frame, display)),
         median=_median_path(ahead, frame, display),
         band=_band_path(ahead, frame, display),
-        nights=tuple(_night_spans(shown, frame, display)),
+        nights=tuple(_night_areas(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
@@ -182,7 +182,7 @@ def _colour_paths(
         yield ColourPaths(of, area, lines[of])
 
 
-def _night_spans(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
+def _night_areas(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
     """Yield the left edge and the width of each area of the plot in which prices contain the network's night rate."""
     for is_night, periods in groupby(shown, key=lambda period: display.surcharge.is_night_rate_at(period.ts)):
         instants = [period.ts for period in periods]

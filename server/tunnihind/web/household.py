@@ -54,7 +54,7 @@ def _price_parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iter
     texts = display.texts
     market = period.eur_mwh / EUR_MWH_PER_CENT_KWH
     fees = tariff.part_amounts(period.ts)
-    unknown = {rate.part for rate in tariff.unknown_rates(_local_day(period.ts, display))}
+    unknown = {rate.part for rate in tariff.unknown_rates(_zone_day(period.ts, display))}
     yield texts("part.market"), _amount_text(market, display)
     for part, cents in fees.items():
         rate_period = tariff.network_rate_period(period.ts) if part == "network" else None
@@ -84,17 +84,17 @@ def _rate_remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], displ
         "household.rates", since=texts.full_date(PRICE_LIST_SINCE), read=texts.full_date(NEWEST_RATES_READ_SINCE)
     )
     unknown = defaultdict[str, list[str]](list)
-    days = sorted({_local_day(period.ts, display) for period in shown})
+    days = sorted({_zone_day(period.ts, display) for period in shown})
     for rate in dict.fromkeys(rate for day in days for rate in tariff.unknown_rates(day)):
         bounds = texts(f"household.{'until' if rate.is_after_bound else 'since'}", day=texts.full_date(rate.bound))
         unknown[bounds].append(texts(f"part.{rate.part}"))
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"
     for fee, entries in FEE_RATES.items():
-        if (other := nearest_rate(entries, _local_day(now, display)).disputed) is not None:
+        if (other := nearest_rate(entries, _zone_day(now, display)).disputed) is not None:
             yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount_text(other, display))
 
 
-def _local_day(ts: int, display: Display) -> date:
+def _zone_day(ts: int, display: Display) -> date:
     """Return the calendar day in the zone's local time, because rates change at local midnight."""
     return display.market.local_time(ts).date()

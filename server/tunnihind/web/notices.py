@@ -64,7 +64,7 @@ def mode_notices(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
         yield _notice(mode, display, day=display.texts.full_date(display.local_day(now)))
 
 
-def address_notices(display: Display) -> Iterator[Notice]:
+def unknown_parameter_notices(display: Display) -> Iterator[Notice]:
     """If parameters of the page's address have unknown values, yield a notice that names these parameters."""
     if names := ", ".join(display.options.unknown_parameters):
         yield _notice("address", display, names=names)

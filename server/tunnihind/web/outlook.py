@@ -340,7 +340,7 @@ class _SentenceWriter:
             return self._text("days.today")
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
-        named = self._text("outlook.on", days=self._joined_list([self._text.on_weekday(day) for day in days]))
+        named = self._text("outlook.on", days=self._list_text([self._text.on_weekday(day) for day in days]))
         # In Estonian and Russian, `named` begins with a small letter, but a sentence begins with a capital letter.
         return named[0].upper() + named[1:]
 
@@ -360,7 +360,7 @@ class _SentenceWriter:
         }
         if outlook.usual is None:
             some_are_split = any(len(found) > 1 for found in spans.values())
-            return self._joined_list([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
+            return self._list_text([*texts.values()], "outlook.andAlso" if some_are_split else "outlook.and")
         whole = self._text(f"outlook.usual.{outlook.usual}")
         is_expensive = outlook.usual in ("expensive", "veryExpensive")
         same_kind = "expensive" if is_expensive else "cheap"
@@ -369,9 +369,9 @@ class _SentenceWriter:
             when = self._times_text(outlook.day, spans[same_kind])
             whole = self._text("outlook.especially", what=whole, when=when, top=top if same_kind == "expensive" else "")
         elif same_kind == "cheap":
-            whole = self._joined_list([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
+            whole = self._list_text([whole, *(texts[kind] for kind in ("negative", "nearZero") if kind in texts)])
         but = [texts[kind] for kind in others if kind in texts]
-        return self._text("outlook.but", what=whole, other=self._joined_list(but)) if but else whole
+        return self._text("outlook.but", what=whole, other=self._list_text(but)) if but else whole
 
     def _possibly_expensive_text(self, outlook: DayOutlook) -> str:
         """Write at which times prices may be very high, and the forecast for the period with the highest p90.
@@ -403,7 +403,7 @@ class _SentenceWriter:
         return f" ({top})"
 
     def _times_text(self, day: date, spans: Sequence[HourSpan]) -> str:
-        return self._joined_list([self._span_text(day, span) for span in spans])
+        return self._list_text([self._span_text(day, span) for span in spans])
 
     def _span_text(self, day: date, span: HourSpan) -> str:
         """Write a span's times in words, such as "from 10:00 to 12:00" or "all day".
@@ -436,7 +436,7 @@ class _SentenceWriter:
     def _periods_within(self, day: date, spans: Sequence[HourSpan]) -> list[PricedPeriod]:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
-    def _joined_list(self, items: Sequence[str], between: str = "outlook.and") -> str:
+    def _list_text(self, items: Sequence[str], between: str = "outlook.and") -> str:
         """Join items into a list such as "a, b and c", in the reader's language."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

@@ -111,7 +111,7 @@ class Site:
 
 
 @cache
-def _templates() -> Environment:
+def _template_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("tunnihind.web"),
         autoescape=True,
@@ -195,7 +195,7 @@ def _shared_options(options: PageOptions) -> PageOptions:
 
 
 def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data: object) -> bytes:
-    page, texts = _templates().get_template(template), texts_in(options.lang)
+    page, texts = _template_environment().get_template(template), texts_in(options.lang)
     given = {
         "t": texts,
         "names": texts.country_forms(site.zone),
@@ -206,7 +206,7 @@ def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data:
     return page.render(**given, mode=mode, **data).encode()
 
 
-def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> PageMaker:
+def reference_page_maker(site: Site, document: dict[str, Any], mode: Mode) -> PageMaker:
     """Return a function that makes the page of the API reference, once for each coding and set of `_shared_options`."""
     settings = site.settings
     newest_since, rate = settings.api_vat_rates[-1]
@@ -312,7 +312,9 @@ class DashboardPage:
         return self._pages[options]
 
 
-def accuracy_page(site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode) -> PageMaker:
+def accuracy_page_maker(
+    site: Site, snapshot: Snapshot, page_context: Callable[[], PageContext], mode: Mode
+) -> PageMaker:
     """Return a function that returns the page about the forecasts' accuracy.
 
     At most `MAX_CACHED_PAGES` pages are cached. A cached page is used until the data change. The returned function

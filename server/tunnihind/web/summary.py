@@ -22,12 +22,12 @@ from tunnihind.web.notices import (
     Notice,
     SourceLine,
     SourceState,
-    address_notices,
     data_notices,
     freshness_lines,
     mode_notices,
     no_prices_explanation,
     source_lines,
+    unknown_parameter_notices,
 )
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import day_outlooks, outlook_sentences
@@ -126,10 +126,10 @@ def summarise_dashboard(
         levels=level_of,
         scale=scale,
         tint=tint(display.shown_price(periods[current_ts]), scale) if current_ts in periods else None,
-        beyond_window=tuple(_hours_beyond_window(periods, data, now, options.step_s)),
+        beyond_window=tuple(_forecast_beyond_window(periods, data, now, options.step_s)),
         notices=(
             *mode_notices(mode, now, display),
-            *address_notices(display),
+            *unknown_parameter_notices(display),
             *(
                 data_notices(
                     data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected
@@ -158,7 +158,7 @@ def _shown_periods(data: ServedData, now: int, settings: Settings, step_s: int) 
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
 
-def _hours_beyond_window(
+def _forecast_beyond_window(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
     """Yield the forecast in EUR/MWh for the hours after the public window, with the field names of `/api/series`.

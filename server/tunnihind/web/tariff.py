@@ -74,13 +74,13 @@ class _RateTable(msgspec.Struct, frozen=True):
     fees: dict[Fee, tuple[DatedRate[float], ...]]
 
 
-def _read_table() -> _RateTable:
+def _read_rate_table() -> _RateTable:
     installed = Path(__file__).with_name("rates.json")
     in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/prices/rates.json"
     return msgspec.json.decode((installed if installed.exists() else in_clone).read_bytes(), type=_RateTable)
 
 
-_RATE_TABLE: Final = _read_table()
+_RATE_TABLE: Final = _read_rate_table()
 
 NETWORK_RATES: Final[Mapping[Package, Sequence[DatedRate[NetworkRates]]]] = _RATE_TABLE.network
 """The network rates of each package, the oldest first."""

@@ -537,6 +537,6 @@ def test_vat_that_is_switched_with_the_date_leaves_figures_of_the_table() -> Non
     before = RowForm(day=date(2026, 11, 20), vat_percent=24, package=Package.VORK_4)
     typed = {**before.table_figures(fees_include_vat=False), "margin": 0.5, "vat_percent": 24}
     later = replace(before, day=date(2027, 1, 5))
-    carried = later.adapt_figures(before, typed, fees_include_vat=True)
+    carried = later.adapted_figures(before, typed, fees_include_vat=True)
     assert carried == {**typed, **later.table_figures(fees_include_vat=True)}
-    assert before.adapt_figures(before, typed, fees_include_vat=True) == typed
+    assert before.adapted_figures(before, typed, fees_include_vat=True) == typed

@@ -14,7 +14,7 @@ from custom_components.tunnihind.household.planner import Planner
 from custom_components.tunnihind.plans.outcome import NoWindow, Window
 from custom_components.tunnihind.plans.steering import PlanChange
 from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Timeline
-from custom_components.tunnihind.storage import StoredState, state_from
+from custom_components.tunnihind.storage import StoredState, stored_state_from
 from tests.support.household.timelines import DAY_S, NIGHT, line, predicted, settled
 
 MINUTE_S = 60
@@ -48,9 +48,9 @@ def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -
 
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
-    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.steered_plans)
+    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.changed_plans)
     other = Planner()
-    other.restore([subentry(form)], state_from(json.loads(json.dumps(asdict(stored)))))
+    other.restore([subentry(form)], stored_state_from(json.loads(json.dumps(asdict(stored)))))
     return other
 
 

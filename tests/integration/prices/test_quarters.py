@@ -46,11 +46,11 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
     known = answer(day, QUARTER_S)
     view = seen_at(day.start, known)
     assert len(view.settled_periods_on(view.today)) == quarters
-    assert view.today_prices is not None
-    assert view.today_prices.lowest.start == day.start
-    assert view.today_prices.highest.end == day.end
+    assert view.today_summary is not None
+    assert view.today_summary.lowest.start == day.start
+    assert view.today_summary.highest.end == day.end
     del known.settled[day.start + QUARTER_S]
-    assert seen_at(day.start, known).today_prices is None
+    assert seen_at(day.start, known).today_summary is None
 
 
 @pytest.mark.parametrize(("date_", "quarters"), DAYS)

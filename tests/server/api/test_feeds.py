@@ -25,7 +25,7 @@ from tunnihind.api.feeds import (
     feed_answer,
     feed_prices,
 )
-from tunnihind.api.served_data import ServedData, ServedSeries, issued_forecasts, prices_within_hours, runs_at_step
+from tunnihind.api.served_data import ServedData, ServedSeries, issued_forecasts, runs_at_step, settled_period_prices
 from tunnihind.errors import NoPriceAhead
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, rounded_market_price
 from tunnihind.price_series import PriceSeries
@@ -63,7 +63,7 @@ def view(settled: dict[int, float], now: int, hours: int = 150) -> ServedData:
     quarter_runs = [quarters_of(run) for run in runs]
     series = {
         step_s: ServedSeries(
-            *prices_within_hours(whole, prices),
+            *settled_period_prices(whole, prices),
             issued=issued_forecasts(runs_at_step(runs, of, step_s)),
             run=of[0] if of else None,
         )

@@ -125,7 +125,7 @@ def test_transactions_are_counted_and_a_failed_one_shows_that_the_database_is_aw
     store: Store, database: Path
 ) -> None:
     metrics = Metrics()
-    store.database.count_transactions_with(metrics.record_transaction)
+    store.database.set_transaction_counter(metrics.record_transaction)
 
     def shown(name: str, access: str | None = None) -> float | None:
         return metrics.registry.get_sample_value(name, {"access": access} if access else {})

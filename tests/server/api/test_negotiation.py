@@ -1,6 +1,6 @@
 import pytest
 
-from tunnihind.api.http.headers import coding_for_field, tag_matches
+from tunnihind.api.http.headers import coding_for_field, has_matching_tag
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_the_coding_that_the_client_likes_best_is_chosen(accept_encoding: str, c
     ],
 )
 def test_a_tag_is_current_when_the_list_names_it_weak_or_strong(if_none_match: str, current: bool) -> None:
-    assert tag_matches(if_none_match, '"abc"') is current
+    assert has_matching_tag(if_none_match, '"abc"') is current

@@ -21,7 +21,7 @@ class Lines(logging.Handler):
     def __init__(self, formatter: logging.Formatter) -> None:
         super().__init__()
         self.setFormatter(formatter)
-        self.addFilter(request_id.add_id_to)
+        self.addFilter(request_id.add_id_to_record)
         self.written: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as npst
 
 from tunnihind.forecast.intervals.conformal import (
     lowest_likely_price,
-    nondecreasing_by_lead,
+    nondecreasing_lead_values,
     percentiles_from_distances,
     signed_distances,
 )
@@ -20,14 +20,14 @@ widths = npst.arrays(np.float64, (7, 24), elements=st.floats(0, 5))
 
 @given(by_lead=widths)
 def test_widths_never_fall_with_the_lead_and_keep_their_sum(by_lead: Floats) -> None:
-    wider = nondecreasing_by_lead(by_lead)
+    wider = nondecreasing_lead_values(by_lead)
     assert (np.diff(wider, axis=0) >= -1e-9).all()
     assert wider.sum(axis=0) == pytest.approx(by_lead.sum(axis=0))
 
 
 def test_widths_that_grow_already_are_left_alone() -> None:
     by_lead = np.arange(7.0)[:, None] * np.ones(24)
-    assert (nondecreasing_by_lead(by_lead) == by_lead).all()
+    assert (nondecreasing_lead_values(by_lead) == by_lead).all()
 
 
 @given(p50=prices, low=widths, high=widths, lowest=st.floats(-500, 4000))

@@ -7,12 +7,18 @@ import pytest
 from tunnihind.forecast.known_days.drivers import (
     MIN_ISSUE_DAYS,
     Drivers,
+    grouped_covariate_names,
     make_drivers,
-    name_groups,
     sum_or_mean,
     usual_values,
 )
-from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_model_units, parse_quantity, unknown_names
+from tunnihind.forecast.known_days.quantities import (
+    NOMINAL_GW,
+    Quantity,
+    in_model_units,
+    parse_quantity,
+    unknown_covariate_names,
+)
 from tunnihind.forecast.known_days.vintages import Floats32
 from tunnihind.sources.entsoe import AREA_CODES
 from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
@@ -23,7 +29,7 @@ RNG = np.random.default_rng(5)
 
 def drivers_of(far: Mapping[str, Floats32], near: Mapping[str, Floats32], fit_row: int = DAYS - 1) -> Drivers:
     """Make drivers on the last day of the grid."""
-    parts = ({name: far[name] for name in names} for names in name_groups(far))
+    parts = ({name: far[name] for name in names} for names in grouped_covariate_names(far))
     return make_drivers(parts, near, DAYS - 1, fit_row)
 
 
@@ -56,7 +62,7 @@ def test_a_covariates_name_says_what_it_is(name: str, meaning: Quantity | None) 
 def test_the_weather_and_the_zones_that_the_sources_ask_for_mean_something() -> None:
     weather = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
     megawatts = [f"{zone}_{kind}_da_mw" for zone in AREA_CODES for kind in ("load", "wind", "solar")]
-    assert unknown_names([*weather, *megawatts, "no_wind_mw"]) == ["no_wind_mw"]
+    assert unknown_covariate_names([*weather, *megawatts, "no_wind_mw"]) == ["no_wind_mw"]
 
 
 def test_weather_becomes_shares_of_capacity_and_heating_degrees() -> None:
@@ -193,7 +199,7 @@ def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -
 
 def test_drivers_are_made_in_less_memory_than_the_weather_takes() -> None:
     names = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
-    weather = ({name: far() for name in part} for part in name_groups(names))
+    weather = ({name: far() for name in part} for part in grouped_covariate_names(names))
     tracemalloc.start()
     make_drivers(weather, {}, DAYS - 1, DAYS - 1)
     peak = tracemalloc.get_traced_memory()[1]

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from tunnihind.forecast.intervals.conformal import (
     calibrated_percentiles,
     lowest_likely_price,
-    nondecreasing_by_lead,
+    nondecreasing_lead_values,
     percentiles_from_distances,
     signed_distances,
 )
-from tunnihind.forecast.intervals.median_error import moved_by_median_error
+from tunnihind.forecast.intervals.median_error import p50_moved_by_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
 from tunnihind.market import PriceLimits
@@ -34,33 +34,33 @@ def constant(p50: Floats | float, days: int = 250) -> Floats:
 
 def test_p50_of_an_unsure_hour_moves_to_the_price_that_comes_more_often() -> None:
     prices, issued = unsure(250)
-    moved = moved_by_median_error(issued[:, -1], prices, issued)
+    moved = p50_moved_by_error(issued[:, -1], prices, issued)
     assert moved == pytest.approx(np.broadcast_to(np.repeat([0.0, 50.0, 100.0], 8), moved.shape), abs=1e-9)
 
 
 def test_the_error_of_another_level_does_not_count() -> None:
     prices, issued = unsure(250)
     issued[:, :, 0], prices[:, 0] = 400.0, 440.0
-    assert moved_by_median_error(np.full((LEADS, HOURS), 400.0), prices, issued) == pytest.approx(440)
+    assert p50_moved_by_error(np.full((LEADS, HOURS), 400.0), prices, issued) == pytest.approx(440)
 
 
 def test_one_error_at_a_rare_level_does_not_move_p50() -> None:
     prices, issued = np.full((250, HOURS), 50.0), constant(50.0)
     prices[-1, 0], issued[:, -1, 0] = 800.0, 400.0
     p50 = np.full((LEADS, HOURS), 400.0)
-    assert moved_by_median_error(p50, prices, issued) == pytest.approx(p50)
+    assert p50_moved_by_error(p50, prices, issued) == pytest.approx(p50)
 
 
 def test_an_error_that_all_levels_share_leaves_p50_as_it_is() -> None:
     issued = constant(np.linspace(20.0, 200.0, HOURS))
     prices = to_eur(to_asinh(issued[0]) + 0.2)
-    assert moved_by_median_error(issued[:, -1], prices, issued) == pytest.approx(issued[:, -1])
+    assert p50_moved_by_error(issued[:, -1], prices, issued) == pytest.approx(issued[:, -1])
 
 
 def test_p50_does_not_move_away_from_the_median_at_its_level() -> None:
     issued = constant(np.repeat([4.0, 80.0], [2, 22]))
     prices = np.repeat([[3.0, 60.0]], [2, 22], axis=1).repeat(250, axis=0)
-    moved = moved_by_median_error(issued[:, -1], prices, issued)
+    moved = p50_moved_by_error(issued[:, -1], prices, issued)
     assert ((moved[:, :2] <= 4) & (moved[:, :2] >= 3)).all()
 
 
@@ -68,7 +68,7 @@ def test_each_lead_has_its_own_errors() -> None:
     prices, issued = unsure(250)
     p50 = issued[:, -1].copy()
     issued[2] = prices
-    moved = moved_by_median_error(p50, prices, issued)
+    moved = p50_moved_by_error(p50, prices, issued)
     assert moved[2] == pytest.approx(p50[2])
     assert (np.abs(moved[[1, 3]] - p50[[1, 3]])[:, :8] > 20).all()
 
@@ -77,14 +77,14 @@ def test_newer_errors_count_more_than_older_ones() -> None:
     issued = constant(np.repeat([50.0, 400.0], [8, 16]))
     prices = issued[0].copy()
     prices[:150, :8], prices[150:, :8] = 20.0, 80.0
-    assert moved_by_median_error(issued[:, -1], prices, issued)[:, :8] == pytest.approx(80)
+    assert p50_moved_by_error(issued[:, -1], prices, issued)[:, :8] == pytest.approx(80)
 
 
 def test_a_short_past_leaves_p50_as_it_is() -> None:
     prices, issued = unsure(250)
     p50 = issued[:, -1]
-    assert moved_by_median_error(p50, prices[-59:], issued[:, -59:]) == pytest.approx(p50)
-    assert moved_by_median_error(p50, prices[-60:], issued[:, -60:]) != pytest.approx(p50)
+    assert p50_moved_by_error(p50, prices[-59:], issued[:, -59:]) == pytest.approx(p50)
+    assert p50_moved_by_error(p50, prices[-60:], issued[:, -60:]) != pytest.approx(p50)
 
 
 @pytest.mark.parametrize("lacks", ["prices", "forecasts"])
@@ -97,7 +97,7 @@ def test_hours_without_prices_or_without_forecasts_do_not_count(lacks: str) -> N
         prices[gap, :8] = np.nan
     else:
         issued[:, gap, :8] = np.nan
-    assert moved_by_median_error(np.full((LEADS, HOURS), 50.0), prices, issued) == pytest.approx(80)
+    assert p50_moved_by_error(np.full((LEADS, HOURS), 50.0), prices, issued) == pytest.approx(80)
 
 
 def test_p50_moves_within_the_interval_of_the_models_forecast() -> None:
@@ -105,12 +105,12 @@ def test_p50_moves_within_the_interval_of_the_models_forecast() -> None:
     model = issued[:, -1]
     low, high = signed_distances(prices, issued, model)
     p10, _, p90 = percentiles_from_distances(
-        model, -nondecreasing_by_lead(-low), nondecreasing_by_lead(high), lowest_likely_price(prices), LIMITS
+        model, -nondecreasing_lead_values(-low), nondecreasing_lead_values(high), lowest_likely_price(prices), LIMITS
     )
     percentiles = calibrated_percentiles(model, prices, issued, LIMITS)
     assert (percentiles[0] == p10).all()
     assert (percentiles[2] == p90).all()
-    assert percentiles[1] == pytest.approx(np.clip(moved_by_median_error(model, prices, issued), p10, p90))
+    assert percentiles[1] == pytest.approx(np.clip(p50_moved_by_error(model, prices, issued), p10, p90))
     assert (np.abs(percentiles[1] - model)[:, :8] > 20).all()
 
 

@@ -16,13 +16,13 @@ from tunnihind.forecast.known_days.vintages import (
     VintageFrame,
     issue_instants,
     longest_reach_s,
-    newest_issue,
+    newest_issue_instant,
     vintages,
     vintages_by_name,
     without_superseded_weather_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
-from tunnihind.pipeline.retention import covariate_keep_instants, is_midnight_run, superfluous_instants
+from tunnihind.pipeline.retention import covariate_cutoff_instants, is_midnight_run, superfluous_instants
 
 FIRST = date(2025, 3, 20)
 GRID = DayGrid.between(FIRST, FIRST + timedelta(days=30))
@@ -110,9 +110,9 @@ def test_a_next_day_covariate_has_one_age() -> None:
 def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     start = hour_of(3, 0)
     issues = (issue(start - 3600, start, 1.0, 2.0), issue(start + 9 * HOUR_S, start, 1.0, 2.0))
-    assert newest_issue(issues) == start - 3600
-    assert newest_issue(()) is None
-    assert newest_issue((*issues, issue(start - 60, start, np.nan))) == start - 3600
+    assert newest_issue_instant(issues) == start - 3600
+    assert newest_issue_instant(()) is None
+    assert newest_issue_instant((*issues, issue(start - 60, start, np.nan))) == start - 3600
     assert longest_reach_s(issues) == 2 * HOUR_S
 
 
@@ -168,7 +168,7 @@ def test_what_past_days_see_does_not_change_when_old_runs_are_deleted(delays: Se
     as_of = AS_OF // DAY_S * DAY_S + 28 * DAY_S + hour * HOUR_S
     known = tuple(issue for issue in issues if issue.issued_ts <= as_of)
     old = [issue.issued_ts for issue in known if issue.issued_ts < as_of - 14 * DAY_S]
-    gone = superfluous_instants(old, covariate_keep_instants)
+    gone = superfluous_instants(old, covariate_cutoff_instants)
     thinned = tuple(issue for issue in known if issue.issued_ts not in gone or is_midnight_run(issue.run_ts))
     assert len(thinned) < len(known)
     grid = DayGrid.between(delivery_day(AS_OF), delivery_day(AS_OF) + timedelta(days=38))

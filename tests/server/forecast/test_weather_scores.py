@@ -8,7 +8,7 @@ import pytest
 
 from tunnihind.forecast.known import CovariateArchive, IssuedSeries
 from tunnihind.forecast.run import LEAD_DAYS, issue_instant
-from tunnihind.forecast.scoring.weather_scores import LeadAgreement, scored_names, weather_scores
+from tunnihind.forecast.scoring.weather_scores import LeadAgreement, scored_covariate_names, weather_scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, MARKETS, Zone, day_start, delivery_day
 
 FINLAND = MARKETS["fi"]
@@ -97,7 +97,7 @@ def test_nothing_is_scored_where_no_weather_is_known() -> None:
     [("fi", {"fi_raahe", "fi_kokkola", "fi_narpes", "fi_helsinki"}), ("lv", {"lv_kurzeme", "ee_west", "lt_kaunas"})],
 )
 def test_places_are_those_of_the_zones_region(zone: Zone, places: set[str]) -> None:
-    names = scored_names(MARKETS[zone])
+    names = scored_covariate_names(MARKETS[zone])
     assert places <= {name.partition("@")[2] for name in names}
     assert {name.partition("@")[0] for name in names} == {"wind_speed_100m", "temperature_2m"}
     assert not any("se_" in name for name in names)

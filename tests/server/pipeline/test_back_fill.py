@@ -14,7 +14,7 @@ from tests.support.upstreams.sources import ScriptedPrices, ScriptedWeather, est
 from tunnihind.errors import BadAnswer, SourceRefused
 from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_start, delivery_day, utc_midnight
-from tunnihind.pipeline.back_fill import parts_of_year
+from tunnihind.pipeline.back_fill import day_ranges_of_year
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.store.store import Store
@@ -31,7 +31,7 @@ def asked_years(source: ScriptedPrices) -> list[int]:
 
 @pytest.mark.parametrize(("year", "last"), [(2024, date(2025, 2, 11)), (2025, date(2025, 2, 11))])
 def test_a_year_is_asked_for_in_parts_of_a_month_at_most_the_newest_first(year: int, last: date) -> None:
-    parts = parts_of_year(year, last)
+    parts = day_ranges_of_year(year, last)
     asked = [day for first, end in reversed(parts) for day in days_between(first, end)]
     assert asked == days_between(date(year, 1, 1), min(date(year, 12, 31), last))
     assert parts == tuple(sorted(parts, reverse=True))

@@ -170,9 +170,9 @@ async def test_old_days_whose_archive_was_thinned_are_not_filled_in_again_every_
     await ingest.fill_part(source, MONTH, TODAY)
     clock.instant += 14 * DAY_S
     assert delete_superfluous(store, int(clock.now())) > 0
-    before = store.covariates.change_counts()
+    before = store.covariates.change_and_row_counts()
     await ingest.fill_part(source, MONTH, TODAY)
-    assert store.covariates.change_counts() == before
+    assert store.covariates.change_and_row_counts() == before
     assert delete_superfluous(store, int(clock.now())) == 0
 
 

@@ -11,7 +11,7 @@ from tests.support.store.stores import day_range, store_quotes
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.sources import ScriptedWeather, estonian_quotes
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Zone, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.schedule import Situation, ZoneSituation
 from tunnihind.pipeline.situation import read_situation
 from tunnihind.sources.base import CovariateSource
@@ -133,7 +133,7 @@ def months(
 
 def fill_years(store: Store, at: int, chunks: Iterable[int]) -> None:
     for year in chunks:
-        record_filled(store.state, YEARS_FILLED_KEY, str(year), at)
+        record_filled_part(store.state, YEARS_FILLED_KEY, str(year), at)
 
 
 def test_history_is_missing_from_now_back_to_the_first_year_and_month(store: Store) -> None:
@@ -156,7 +156,7 @@ def test_each_source_is_filled_from_its_own_first_day_or_the_wanted_one(
 
 
 def test_a_month_that_one_source_has_filled_is_still_missing_of_another(store: Store) -> None:
-    record_filled(store.state, "months of weather filled", "2025-10-01", NOW)
+    record_filled_part(store.state, "months of weather filled", "2025-10-01", NOW)
     assert date(2025, 10, 1) not in months(store, NOW)
     assert date(2025, 10, 1) in months(store, NOW, name="entsoe-forecasts")
 
@@ -168,7 +168,7 @@ def test_a_year_begins_with_its_first_delivery_day(store: Store) -> None:
 
 def test_what_was_filled_after_its_end_is_done_for_good(store: Store) -> None:
     fill_years(store, NOW, (2022, 2024))
-    record_filled(store.state, "months of weather filled", "2025-10-01", NOW)
+    record_filled_part(store.state, "months of weather filled", "2025-10-01", NOW)
     assert years(store, NOW) == (2025, 2023)
     assert years(store, NOW + 400 * DAY_S) == (2027, 2026, 2025, 2023)
     assert months(store, NOW) == (date(2025, 12, 1), date(2025, 11, 1), date(2025, 9, 1))
@@ -183,7 +183,7 @@ def test_a_year_filled_early_is_filled_again_before_a_gap_can_open(store: Store)
 
 def test_a_month_of_covariates_filled_before_its_end_is_filled_again_after_a_day(store: Store) -> None:
     for month in ("2025-12-01", "2025-11-01", "2025-10-01", "2025-09-01"):
-        record_filled(store.state, "months of weather filled", month, NOW)
+        record_filled_part(store.state, "months of weather filled", month, NOW)
     assert months(store, NOW + DAY_S - 1) == ()
     assert months(store, NOW + DAY_S) == (date(2025, 12, 1),)
     assert months(store, local("2026-01-01 03:00")) == (date(2026, 1, 1), date(2025, 12, 1))

@@ -154,7 +154,7 @@ async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_
         if is_refreshed:
             store.state.record_refresh(NOW + 61)
         else:
-            replica.clock.instant += snapshot_updater.OLD_COPY_S
+            replica.clock.instant += snapshot_updater.IGNORE_OLD_COPY_S
         await replica.updater.refresh()
         assert replica.hours() == 24
         await replica.updater.refresh()

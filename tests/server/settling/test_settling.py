@@ -37,7 +37,7 @@ from tunnihind.api.health import judge_readiness
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import read_status, status_lines
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
-from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.settling.day_prices import DayPrices
 from tunnihind.settling.rule import ACCEPT_DISPUTED_AFTER_S, SettledDay, rule_on_days
 from tunnihind.settling.settling import PriceAnswer, PriceSettler
@@ -288,7 +288,7 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     store.prices.add([Price("ee", day_start(old) + HOUR_S, HOUR_S, 1.0)], source=IMPORTED, seen_ts=trial.now + 1)
     trial.until(at("14:00"), elering=moved(HOUR_S))
     store.runs.add(plain_run(at("14:05")))
-    record_filled(store.state, YEARS_FILLED_KEY, "2024", at("14:06"))
+    record_filled_part(store.state, YEARS_FILLED_KEY, "2024", at("14:06"))
     outcomes = trial.until(at("14:30"), elering=right, entsoe=right)
     assert trial.shows(TODAY) == "right"
     assert outcomes[-1].wrong_since == at("14:00")
@@ -310,7 +310,7 @@ async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store)
     second.is_down = DOWN
     trial = IngestTrial(store, first, second)
     await trial.ingest(FIRST, TOMORROW)
-    record_filled(store.state, YEARS_FILLED_KEY, "2025", NOW + 1)
+    record_filled_part(store.state, YEARS_FILLED_KEY, "2025", NOW + 1)
     first.quotes, second.is_down = quotes, None
     await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))

@@ -33,7 +33,7 @@ from tunnihind.pipeline.back_fill import (
     YEARS_FILLED_KEY,
     filled_parts,
     filled_parts_key,
-    record_filled,
+    record_filled_part,
     remove_damaged_history,
 )
 from tunnihind.pipeline.modelling import backtest_scores, live_scores, make_runs
@@ -100,8 +100,8 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.store_live_scores("ee", LiveScores(days=tuple(scored)))
         store.state.record_refresh(NOW)
-        record_filled(store.state, YEARS_FILLED_KEY, str(DAY.year), NOW)
-        record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
+        record_filled_part(store.state, YEARS_FILLED_KEY, str(DAY.year), NOW)
+        record_filled_part(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
         past = [
             {
@@ -336,7 +336,7 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
     with Store(url) as store:
         remove_damaged_history(store, [])
         assert filled_parts(store.state, YEARS_FILLED_KEY) == {}
-        record_filled(store.state, YEARS_FILLED_KEY, "2025", NOW)
+        record_filled_part(store.state, YEARS_FILLED_KEY, "2025", NOW)
         remove_damaged_history(store, [])
         assert filled_parts(store.state, YEARS_FILLED_KEY) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1

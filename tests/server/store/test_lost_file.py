@@ -165,6 +165,6 @@ def test_what_could_only_be_read_is_written_to_once_that_can_be(store: Store, pa
     with Store(f"sqlite:///{path}", read_only=True) as reader:
         with pytest.raises(StoreError, match="for reading only"):
             reader.runs.add(run(SEEN + 3600))
-        reader.begin_writing()
+        reader.reopen_for_writing()
         reader.runs.add(run(SEEN + 3600))
         assert len(reader.runs.made_since(HOURS, 0)) == 2

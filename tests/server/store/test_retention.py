@@ -11,13 +11,19 @@ from hypothesis import strategies as st
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import DAY, HELD, HOURS, QUARTERS, emptied, run, series, utc, whole_day
 from tunnihind.market import DAY_S, DELIVERY_TZ, HOUR_S, SeriesKey, delivery_day
-from tunnihind.pipeline.retention import COVARIATE_DAYS, RUN_DAYS, WITNESS_DAYS, delete_superfluous, superfluous_issues
+from tunnihind.pipeline.retention import (
+    KEEP_COVARIATES_DAYS,
+    KEEP_RUNS_DAYS,
+    KEEP_WITNESSES_DAYS,
+    delete_superfluous,
+    superfluous_issues,
+)
 from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
-OLD = NOW - RUN_DAYS * DAY_S
+OLD = NOW - KEEP_RUNS_DAYS * DAY_S
 """Runs younger than this are never deleted. It is the day after the clocks went back."""
-OLD_COVARIATES = NOW - COVARIATE_DAYS * DAY_S
+OLD_COVARIATES = NOW - KEEP_COVARIATES_DAYS * DAY_S
 
 
 def _around(instant: int) -> st.SearchStrategy[list[int]]:
@@ -35,7 +41,7 @@ def local(text: str) -> int:
 
 def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
     """Return the runs to keep: all of 60 days; of each older day the last before 12:00 Brussels, and the last."""
-    return kept_of(made_at, now - RUN_DAYS * DAY_S, [noon])
+    return kept_of(made_at, now - KEEP_RUNS_DAYS * DAY_S, [noon])
 
 
 def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
@@ -44,7 +50,7 @@ def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
     All issues of 14 days are kept. Each older day keeps its last issue up to 09:00 UTC, its last issue before 12:00 in
     Brussels, and its last issue.
     """
-    return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [just_after_nine_utc, noon])
+    return kept_of(issued_at, now - KEEP_COVARIATES_DAYS * DAY_S, [just_after_nine_utc, noon])
 
 
 def noon(day: date) -> float:
@@ -110,7 +116,7 @@ def test_thinned_bit_by_bit_the_same_is_left_as_thinned_at_once(
 
 
 def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: Store) -> None:
-    old = NOW - (RUN_DAYS + 3) * DAY_S
+    old = NOW - (KEEP_RUNS_DAYS + 3) * DAY_S
     issued_runs = [plain_runs(old + hour * HOUR_S) for hour in range(60)]
     for runs in issued_runs:
         store.runs.add_forecast(runs)
@@ -124,7 +130,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
 
 
 def test_each_zone_keeps_its_own_runs_if_they_are_made_one_after_another(store: Store) -> None:
-    old = NOW - (RUN_DAYS + 3) * DAY_S
+    old = NOW - (KEEP_RUNS_DAYS + 3) * DAY_S
     for hour in range(24):
         store.runs.add(run(old + hour * HOUR_S))
         store.runs.add(replace(run(old + hour * HOUR_S + 1), zone="lv"))
@@ -153,9 +159,9 @@ def test_what_was_thinned_and_is_filled_in_again_changes_nothing(
     store.covariates.add({"ee_wind_da_mw": [series(at, [1.0]) for at in set(live) - set(archived)]})
     store.covariates.add_archived(history, partial(superfluous_issues, NOW))
     delete_superfluous(store, NOW)
-    before, changes = issued(store), store.covariates.change_counts()
+    before, changes = issued(store), store.covariates.change_and_row_counts()
     assert store.covariates.add_archived(history, partial(superfluous_issues, NOW + days_later * DAY_S)) == 0
-    assert (issued(store), store.covariates.change_counts()) == (before, changes)
+    assert (issued(store), store.covariates.change_and_row_counts()) == (before, changes)
 
 
 def test_an_issue_of_the_very_instant_of_a_forecast_is_kept_though_a_later_one_follows(store: Store) -> None:
@@ -185,8 +191,8 @@ def test_prices_and_their_corrections_stay_for_good(store: Store) -> None:
 
 
 def test_what_was_said_of_days_long_past_goes_unless_it_was_heard_lately(store: Store) -> None:
-    old = DAY - timedelta(days=WITNESS_DAYS + 1)
-    ago = HELD.heard_ts - WITNESS_DAYS * DAY_S - 1
+    old = DAY - timedelta(days=KEEP_WITNESSES_DAYS + 1)
+    ago = HELD.heard_ts - KEEP_WITNESSES_DAYS * DAY_S - 1
     for day, heard_ts in ((DAY, HELD.heard_ts), (old, HELD.heard_ts), (old - timedelta(days=1), ago)):
         store.witnesses.put(replace(HELD, day=day, heard_ts=heard_ts))
     assert delete_superfluous(store, HELD.heard_ts) == 1

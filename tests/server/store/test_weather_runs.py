@@ -12,7 +12,7 @@ from tests.support.store.stores import emptied, series, utc
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.vintages import superseded_forecast_mask, without_superseded_weather_runs
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.pipeline.retention import COVARIATE_DAYS, delete_superfluous, superfluous_issues
+from tunnihind.pipeline.retention import KEEP_COVARIATES_DAYS, delete_superfluous, superfluous_issues
 from tunnihind.store.schema import covariates
 from tunnihind.store.store import Store
 
@@ -48,9 +48,9 @@ def test_a_run_that_came_live_and_from_the_archive_is_kept_once_as_it_came_first
     live, archived = run(RUN, KNOWN + 1234, 3.0), run(RUN)
     first, second = (live, archived) if live_first else (archived, live)
     store.covariates.add({NAME: [first]})
-    changes = store.covariates.change_counts()
+    changes = store.covariates.change_and_row_counts()
     assert store.covariates.add_archived({NAME: [second]}, partial(superfluous_issues, NOW)) == 0
-    assert store.covariates.change_counts() == changes
+    assert store.covariates.change_and_row_counts() == changes
     (issue,) = issues(store)
     assert issue.issued_ts == first.issued_ts
     assert issue.values[0] == first.values[0]
@@ -125,7 +125,7 @@ def test_of_old_days_the_first_run_is_kept_and_what_was_newest_when_a_forecast_l
         return max((issue.issued_ts for issue in found), default=None)
 
     before = [newest(look) for look in looks]
-    delete_superfluous(store, first + (40 + COVARIATE_DAYS) * DAY_S)
+    delete_superfluous(store, first + (40 + KEEP_COVARIATES_DAYS) * DAY_S)
     assert [newest(look) for look in looks] == before
     kept = {issue.run_ts for issue in issues(store)}
     assert {one.run_ts for one in live if (one.run_ts or 0) % DAY_S == 0} <= kept

@@ -5,7 +5,7 @@ from datetime import date
 
 from tests.support.store.stores import DAY, HELD
 from tunnihind.store.store import Store
-from tunnihind.store.witnesses import held_back_in_words, unconfirmed_in_words
+from tunnihind.store.witnesses import held_back_lines, unconfirmed_lines
 
 FINE = replace(HELD, reason="", detail="", prices=tuple(map(float, range(96))))
 
@@ -35,13 +35,13 @@ def test_sources_that_are_no_longer_asked_are_forgotten(store: Store) -> None:
 def test_a_line_names_source_zones_days_the_reason_and_what_to_do() -> None:
     held = [replace(HELD, zone=zone, day=day) for day in (DAY, date(2025, 12, 16)) for zone in ("lv", "ee")]
     other = replace(HELD, source="entsoe", reason="incomplete", detail="12 of 96 quarters")
-    assert list(held_back_in_words([*held, other])) == [
+    assert list(held_back_lines([*held, other])) == [
         (
             "elering's prices of EE, LV for 2025-12-15 to 2025-12-16 are held back: 24 hours are exactly 0.00; "
             "`./run import prices FILE` can settle them"
         ),
         "entsoe's prices of EE for 2025-12-15 are held back: 12 of 96 quarters",
     ]
-    assert list(unconfirmed_in_words({("ee", DAY): "elering", ("fi", DAY): "elering"})) == [
+    assert list(unconfirmed_lines({("ee", DAY): "elering", ("fi", DAY): "elering"})) == [
         "the prices of EE, FI for 2025-12-15 are unconfirmed: elering gave them, and no second source says the same"
     ]

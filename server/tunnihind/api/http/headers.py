@@ -127,10 +127,10 @@ def _weight(parameters: list[str]) -> float | None:
 def client_has_answer(request: web.Request, tag: str) -> bool:
     """Return whether the client has the answer with the entity tag `tag`, as the request's If-None-Match fields say."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
-    return bool(if_none_match) and tag_matches(_joined_field(if_none_match), tag)
+    return bool(if_none_match) and has_matching_tag(_joined_field(if_none_match), tag)
 
 
-def tag_matches(if_none_match: str, tag: str) -> bool:
+def has_matching_tag(if_none_match: str, tag: str) -> bool:
     """Return whether the value of an If-None-Match field is `*` or contains `tag`.
 
     `tag` must include its double quotes, so that `tag` is not found inside a longer tag. The comparison is weak: `W/`

@@ -45,9 +45,9 @@ class PreparedAnswer:
     def response(self, request: web.Request) -> web.StreamResponse:
         """Return a response that sends `message`.
 
-        If `message` is None, or if `_takes_message(request)` is false, return a response that aiohttp serialises.
+        If `message` is None, or if `_may_send_message(request)` is false, return a response that aiohttp serialises.
         """
-        if self.message is not None and _takes_message(request):
+        if self.message is not None and _may_send_message(request):
             return _MessageResponse(self, self.message)
         return self.plain_response()
 
@@ -65,7 +65,7 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
     )
 
 
-def _takes_message(request: web.Request) -> bool:
+def _may_send_message(request: web.Request) -> bool:
     """Return whether a request is a GET in HTTP/1.1 on a connection that stays open."""
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
@@ -183,7 +183,7 @@ def opaque_tag(*parts: object) -> str:
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 
-def fixed_representations(
+def representation_maker(
     body: bytes,
     *,
     content_type: str = JSON_CONTENT_TYPE,

@@ -91,13 +91,13 @@ class ColumnData:
         """
         issue = target - lead - self.issue_lag if issue is None else issue
         return InputRows.of(
-            self._groups(target, lead, np.maximum(issue, 0)),
+            self._column_groups(target, lead, np.maximum(issue, 0)),
             low=self.prices.low[target - lead, None],
             high=self.prices.high[target - lead, None],
             has_next_day_drivers=self._has_next_day_drivers(target),
         )
 
-    def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[ColumnGroup]:
+    def _column_groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[ColumnGroup]:
         yield ColumnGroup(OWN_PRICES, own_price_columns(self.prices, target, lead))
         yield ColumnGroup(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
         weather = (
@@ -131,10 +131,10 @@ class ColumnData:
     def digest_until(self, row: int) -> str:
         """Return a digest of the prices and drivers from which the input rows of the days up to `row` are computed."""
         if row not in self._digests:
-            self._digests[row] = self._digest_until(row)
+            self._digests[row] = self._compute_digest_until(row)
         return self._digests[row]
 
-    def _digest_until(self, row: int) -> str:
+    def _compute_digest_until(self, row: int) -> str:
         issued = max(row - self.issue_lag, 0)  # at lead 1, the issue day is 1 + `issue_lag` days before the target day
         by_name = [
             *((name, values[: row + 1]) for name, values in self.next_day.items()),

@@ -106,7 +106,7 @@ def next_day_columns(
         f"{_next_day_column_name(one)}_times_{other}": z[one][target] * z[other][target]
         for one, other in pairwise(there)
     }
-    columns |= _supply_curves(axis, prices, target)
+    columns |= _supply_curve_columns(axis, prices, target)
     return {name: np.nan_to_num(values) for name, values in columns.items()}
 
 
@@ -168,7 +168,7 @@ def _linear_columns(name: str, values: Floats, target: DayRows) -> Columns:
     }
 
 
-def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
+def _supply_curve_columns(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return an hourly column for each supply curve, and a column with the daily means of `ALL_HOURS_CURVE`.
 
     `axis` (days, 24) holds a weighted sum of standardised residual loads. For each hour of a target day, a supply curve
@@ -192,9 +192,9 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 def _curve_prices(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
     """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
-    `axis` (days, 24) holds the past days' rows of `axis` in `_supply_curves`, and `now` (24,) the target day's row.
-    `seen` (days, 24) is true where `axis` is known. `y` (days, 24) holds the past prices, and `base` (24,) each clock
-    hour's mean price of the last week. All prices are on the asinh scale.
+    `axis` (days, 24) holds the past days' rows of `axis` in `_supply_curve_columns`, and `now` (24,) the target day's
+    row. `seen` (days, 24) is true where `axis` is known. `y` (days, 24) holds the past prices, and `base` (24,) each
+    clock hour's mean price of the last week. All prices are on the asinh scale.
     """
     # Single precision halves the computing time. The shape of `near` is (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)

@@ -64,7 +64,7 @@ def weather_columns(
     now, last = at(age), at(age - lead)
     # `path` holds the mean anomalies of the days from `target` - `lead` to `target`.
     path = np.stack([_day_mean(at(age - lead + step)) for step in range(lead + 1)], axis=-1)
-    past = [_day_mean(_last_forecast(anomaly, target - lead - back, issue)) for back in range(1, 7)]
+    past = [_day_mean(_newest_known_anomalies(anomaly, target - lead - back, issue)) for back in range(1, 7)]
     week = (np.sum(past, axis=0) + path[:, 0]) / 7
     long = np.concatenate([at(age - 1)[:, -1:], now, at(age + 1)[:, :1]], axis=1)
     before, after = (np.where(np.isnan(side), now, side) for side in (long[:, :-2], long[:, 2:]))
@@ -94,7 +94,7 @@ def _day_mean(hours: Floats) -> Floats:
     return np.where(count >= _MIN_HOURS, mean, np.nan)
 
 
-def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
+def _newest_known_anomalies(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
     """For each day in `day`, return its newest anomalies known on the matching day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)

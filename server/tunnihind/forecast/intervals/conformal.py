@@ -8,7 +8,7 @@ On the same scale, p10 = m + 1.01 V q10 and p90 = m + 1.01 V q90, where q10 and 
 past r / V, but q10 is at most 0 and q90 at least 0. A past error has more weight if it is recent, if its clock hour is
 near, or if the past forecast was similar to the new one (see `likeness`). If few errors are known, the interval is
 wider. The distances of p10 and p90 from m are then changed so that they never shrink as the lead grows (see
-`nondecreasing_by_lead`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m if m is lower.
+`nondecreasing_lead_values`). The lower bound of p10 is the 1% quantile of the last 90 days' prices, or m if m is lower.
 Finally, `median_error` moves p50 away from m, but not past p10 or p90.
 
 The method extends that of `error_quantiles`. The division by V follows normalised conformal prediction (Papadopoulos,
@@ -21,7 +21,7 @@ import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled_samples, weighted_quantiles
 from tunnihind.forecast.intervals.likeness import CALIBRATION_DAYS, ENOUGH_ERROR_DAYS, similarity_weights
-from tunnihind.forecast.intervals.median_error import moved_by_median_error
+from tunnihind.forecast.intervals.median_error import p50_moved_by_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_asinh, to_eur
@@ -73,13 +73,13 @@ def calibrated_percentiles(p50: Floats, actual: Floats, issued: Floats, limits: 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
     (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. `actual` and `issued` end
     with the newest day that a forecast may use. The interval is computed around the model's forecast. The returned p50
-    is the model's forecast, moved by `moved_by_median_error`, but not past p10 or p90.
+    is the model's forecast, moved by `p50_moved_by_error`, but not past p10 or p90.
     """
     low, high = signed_distances(actual, issued, p50)
     percentiles = percentiles_from_distances(
-        p50, -nondecreasing_by_lead(-low), nondecreasing_by_lead(high), lowest_likely_price(actual), limits
+        p50, -nondecreasing_lead_values(-low), nondecreasing_lead_values(high), lowest_likely_price(actual), limits
     )
-    percentiles[1] = np.clip(moved_by_median_error(p50, actual, issued), percentiles[0], percentiles[2])
+    percentiles[1] = np.clip(p50_moved_by_error(p50, actual, issued), percentiles[0], percentiles[2])
     return percentiles
 
 
@@ -131,7 +131,7 @@ def percentiles_from_distances(p50: Floats, low: Floats, high: Floats, lowest: f
     return np.clip(np.stack([p10, p50, p90]), limits.floor, limits.cap)
 
 
-def nondecreasing_by_lead(by_lead: Floats) -> Floats:
+def nondecreasing_lead_values(by_lead: Floats) -> Floats:
     """Return `by_lead` (leads, 24), changed so that no value decreases as the lead grows.
 
     For each clock hour, the sum of the squared changes is as small as possible (pool-adjacent-violators algorithm).

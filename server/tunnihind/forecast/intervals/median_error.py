@@ -26,7 +26,7 @@ errors.
 """
 
 
-def moved_by_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
+def p50_moved_by_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
     """Return `p50` (leads, 24), moved by at most the median error of past forecasts at a similar price level.
 
     For each forecast hour, let a be the median of the lead's past errors on the asinh scale, weighted by

@@ -53,10 +53,10 @@ def make_drivers(
 ) -> Drivers:
     """Combine vintages of covariates, `far` (issue days, ages, 24) and `near` (delivery days, 24), into drivers.
 
-    To save memory, `far` yields one group of `name_groups` at a time. `today_row` is the row of the day on which the
-    forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days are too few,
-    later days are used too. Callers change `fit_row` only once per era, because a change alters the drivers' values on
-    past days.
+    To save memory, `far` yields one group of `grouped_covariate_names` at a time. `today_row` is the row of the day on
+    which the forecast is issued. The regressions of power on weather use the days up to row `fit_row`. If those days
+    are too few, later days are used too. Callers change `fit_row` only once per era, because a change alters the
+    drivers' values on past days.
     """
     next_day = {part.key: part for part in _parts(_without_replaced_weather(near, today_row + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today_row + 1]).all()}
@@ -77,7 +77,7 @@ def make_drivers(
     )
 
 
-def name_groups(names: Iterable[str]) -> Iterator[list[str]]:
+def grouped_covariate_names(names: Iterable[str]) -> Iterator[list[str]]:
     """Yield groups of covariate names, one group for each region and kind (load, wind or solar).
 
     Covariates whose names the model doesn't know are left out.
@@ -103,7 +103,7 @@ def _baltic_next_day_parts(
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in far_parts.items():
         if key[0] == "baltic":
-            values = shifted_to_delivery_day(_gigawatts(part, next_day_parts.get(key), fit_row)[:, 2])
+            values = shifted_to_delivery_day(_in_gigawatts(part, next_day_parts.get(key), fit_row)[:, 2])
             if np.isfinite(values[target]).all():
                 parts[key] = _Part(key, values, part.members, is_weather=False)
     return parts
@@ -128,14 +128,14 @@ def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict
     """Return `near` without the weather covariates that forecasts in MW can replace.
 
     Forecasts in MW are a better input than weather forecasts. For example, if a zone's wind power in MW is known for
-    all hours of row `target` and on enough days (see `_is_usable`), the zone's wind speeds are left out. Covariates
-    whose names the model doesn't know are left out too.
+    all hours of row `target` and on enough days (see `_has_enough_days`), the zone's wind speeds are left out.
+    Covariates whose names the model doesn't know are left out too.
     """
     meanings = {name: meaning for name in near if (meaning := parse_quantity(name)) is not None}
     in_megawatts = {
         (meaning.zone, meaning.kind)
         for name, meaning in meanings.items()
-        if not meaning.is_weather and _is_usable(near[name]) and np.isfinite(near[name][target]).all()
+        if not meaning.is_weather and _has_enough_days(near[name]) and np.isfinite(near[name][target]).all()
     }
     return {
         name: near[name]
@@ -144,7 +144,7 @@ def _without_replaced_weather(near: Mapping[str, Floats32], target: int) -> dict
     }
 
 
-def _is_usable(values: Floats32) -> bool:
+def _has_enough_days(values: Floats32) -> bool:
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
@@ -173,7 +173,7 @@ def _members_of(parts: Iterable[_Part]) -> tuple[str, ...]:
 def _parts(covariates: Mapping[str, Floats32]) -> list[_Part]:
     groups: dict[tuple[str, str], dict[str, Quantity]] = {}
     for name in sorted(covariates):
-        if (meaning := parse_quantity(name)) is not None and _is_usable(covariates[name]):
+        if (meaning := parse_quantity(name)) is not None and _has_enough_days(covariates[name]):
             groups.setdefault((meaning.region, meaning.kind), {})[name] = meaning
     parts: list[_Part] = []
     for key, meanings in groups.items():
@@ -255,7 +255,7 @@ def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], f
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
-    gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
+    gigawatts = [_in_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
     usual = [usual_values(values[:, 2])[:, None] for values in gigawatts]
     return f"residual_{region}", (_members_of(parts), _residual_load(parts, gigawatts, usual))
 
@@ -314,7 +314,7 @@ def _nominal_factor_to_gw(part: _Part) -> float:
     return NOMINAL_GW.get(part.key, 1.0) if part.is_weather else 1.0
 
 
-def _gigawatts(part: _Part, next_day_part: _Part | None, fit_row: int) -> Floats:
+def _in_gigawatts(part: _Part, next_day_part: _Part | None, fit_row: int) -> Floats:
     """Return the values of `part` in GW.
 
     If `part` describes the weather, its values are multiplied by a factor. The factor is the slope with which the

@@ -8,7 +8,12 @@ from typing import Final, Self
 import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, KnownData
-from tunnihind.forecast.known_days.drivers import Drivers, make_drivers, name_groups, shifted_to_delivery_day
+from tunnihind.forecast.known_days.drivers import (
+    Drivers,
+    grouped_covariate_names,
+    make_drivers,
+    shifted_to_delivery_day,
+)
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.quantities import parse_quantity
@@ -21,7 +26,7 @@ from tunnihind.forecast.known_days.vintages import (
     VintageFrame,
     issue_instants,
     longest_reach_s,
-    newest_issue,
+    newest_issue_instant,
     vintages_by_name,
     without_superseded_weather_runs,
 )
@@ -104,7 +109,7 @@ class KnownDays:
             drivers=drivers,
             stale_days=fresh.stale_days,
             covariates=fresh.descriptions(used),
-            weather_runs=fresh.archive.weather_runs_in_use(used),
+            weather_runs=fresh.archive.weather_run_instants(used),
             ignored=tuple(sorted(set(known.covariates.series) - used)),
         )
 
@@ -136,7 +141,7 @@ class _FreshCovariates:
             for name, found in sorted(known.covariates.series.items())
             if parse_quantity(name) is not None
         }
-        newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
+        newest = {name: ts for name in issues if (ts := newest_issue_instant(issues[name])) is not None}
         issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < _STALE_AFTER_DAYS}
         far_names = frozenset(name for name in issued if longest_reach_s(issues[name]) > NEXT_DAY_REACH_S)
         return cls(known.as_of, grid, today_row, CovariateArchive(issues), issued, far_names)
@@ -147,8 +152,8 @@ class _FreshCovariates:
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far_vintages(self) -> Iterator[dict[str, Floats32]]:
-        """For each group that `name_groups` makes of `far_names`, yield the vintages (issue days, ages, 24)."""
-        for names in name_groups(self.far_names):
+        """For each group of `far_names` (see `grouped_covariate_names`), yield the vintages (issue days, ages, 24)."""
+        for names in grouped_covariate_names(self.far_names):
             yield self._vintages(names, range(self.today_row + 1), is_far=True)
 
     def near_vintages(self) -> dict[str, Floats32]:

@@ -85,7 +85,7 @@ def parse_quantity(name: str) -> Quantity | None:
     return Quantity(zone, kind, is_weather) if zone in REGIONS else None
 
 
-def unknown_names(names: Iterable[str]) -> list[str]:
+def unknown_covariate_names(names: Iterable[str]) -> list[str]:
     """Return a sorted list of the names that the model doesn't know."""
     return sorted(name for name in names if parse_quantity(name) is None)
 

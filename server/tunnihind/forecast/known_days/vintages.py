@@ -40,7 +40,7 @@ def issue_instants(grid: DayGrid, as_of: int, today_row: int, stale_days: int = 
     return instants
 
 
-def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
+def newest_issue_instant(issues: Sequence[IssuedSeries]) -> int | None:
     """Return the issue instant of the newest forecast that reaches past its issue, or None if no forecast does."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _reaches_past_its_issue(issue)), None)

@@ -70,16 +70,16 @@ def _group_inputs(group: str, rows: InputRows, block: int) -> list[Floats]:
     if not names.in_group(group):
         return []
     if group == WEATHER:
-        return [part for driver in _weather_drivers(names) for part in _weather_inputs(driver, rows, block)]
+        return [part for driver in _weather_driver_names(names) for part in _weather_inputs(driver, rows, block)]
     if group == NEXT_DAY:
         return _next_day_inputs(rows, block)
     return [
-        *(_block_means(rows.hourly(name), block) for name in _hourly_names(group, names)),
+        *(_block_means(rows.hourly(name), block) for name in _hourly_column_names(group, names)),
         rows.daily(names.daily_in_group(group)),
     ]
 
 
-def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
+def _hourly_column_names(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns to use from a group other than `WEATHER` and `NEXT_DAY`.
 
     From the neighbours' hourly columns, only the prices of the first and the last zone are used (see
@@ -93,7 +93,7 @@ def _hourly_names(group: str, names: ColumnNames) -> tuple[str, ...]:
     return ()
 
 
-def _weather_drivers(names: ColumnNames) -> list[str]:
+def _weather_driver_names(names: ColumnNames) -> list[str]:
     return [
         name.removesuffix(TARGET_HOURS_SUFFIX) for name in names.in_group(WEATHER) if name.endswith(TARGET_HOURS_SUFFIX)
     ]

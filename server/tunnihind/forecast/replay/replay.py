@@ -114,7 +114,7 @@ class Replayer:
         names = [_CacheKey("replayed", columns, era_row, through, wide) for wide in _sufficient_leads(leads)]
         replayed = self._replayed.find_first(names)
         if replayed is None:
-            replayed = _replay_result(
+            replayed = _finish_replay(
                 self._learner_after_last_refit(columns, era_row, through, leads), columns, through, leads
             )
             self._replayed.keep(names[0], replayed)
@@ -143,7 +143,7 @@ class Replayer:
                 continue
             learner = learner.copy() if is_kept else learner
             learner.learn(blocks, row)
-            learner.refit(thorough=_is_thorough(row, era_row))
+            learner.refit(thorough=_is_thorough_refit(row, era_row))
             is_kept = row in last
             if is_kept:
                 self._learners.keep(_CacheKey("learner", columns, era_row, row, tuple(learner.records)), learner)
@@ -242,11 +242,11 @@ def _is_refit(row: int, era_row: int) -> bool:
     return (row - era_row) % step == 0
 
 
-def _is_thorough(row: int, era_row: int) -> bool:
+def _is_thorough_refit(row: int, era_row: int) -> bool:
     return row >= era_row - _FREQUENT_REFIT_DAYS and (row - era_row) % _THOROUGH_STEP_DAYS == 0
 
 
-def _replay_result(learner: Learner, columns: ColumnData, through: int, leads: tuple[int, ...]) -> ReplayResult:
+def _finish_replay(learner: Learner, columns: ColumnData, through: int, leads: tuple[int, ...]) -> ReplayResult:
     """Learn from the days after the last refit, up to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()

@@ -131,7 +131,7 @@ def backtest(
         issued_on = delivery_day(known.as_of)
         nearest = max(first, issued_on + timedelta(days=1))
         prices = known.prices.series_of(zone)
-        return _unpublished_periods(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
+        return _unpublished_period_starts(prices, nearest, min(last, issued_on + timedelta(days=horizon_days)), step_s)
 
     instants = _daily_issue_instants(first - timedelta(days=horizon_days), last - timedelta(days=1), issue_at)
     forecasts = _walk_forward(archive, forecaster, instants, targets, progress)
@@ -254,7 +254,7 @@ def _daily_issue_instants(first: date, last: date, issue_at: time) -> list[int]:
     return [instant for instant in instants if first <= delivery_day(instant) <= last]
 
 
-def _unpublished_periods(prices: PriceSeries, first: date, last: date, step_s: int) -> Instants:
+def _unpublished_period_starts(prices: PriceSeries, first: date, last: date, step_s: int) -> Instants:
     days = prices.between(day_start(first), day_end(last))
     hours: Instants = days.starts[np.isnan(days.eur_mwh)]
     return (hours[:, None] + np.arange(0, HOUR_S, step_s)).ravel()

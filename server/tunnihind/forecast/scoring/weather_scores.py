@@ -71,7 +71,7 @@ class VariableScores:
     by_days_ahead: tuple[LeadAgreement, ...]
 
 
-def scored_names(market: Market) -> tuple[str, ...]:
+def scored_covariate_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates that `weather_scores` uses for a market."""
     return tuple(name for variable, kind in SCORED_VARIABLES for name in _covariate_names(variable, kind, market))
 
@@ -79,8 +79,8 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the weather forecasts for the last `SCORED_DAYS` delivery days before today. `now` is in unix seconds.
 
-    A variable's forecast is the mean of the forecasts of its covariates in `scored_names`. Covariates that `archive`
-    lacks, and variables that can't be scored, are left out.
+    A variable's forecast is the mean of the forecasts of its covariates in `scored_covariate_names`. Covariates that
+    `archive` lacks, and variables that can't be scored, are left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(SCORED_DAYS, 0, -1)]

@@ -143,14 +143,14 @@ class Postgresql(DatabaseSystem):
 
     @override
     def writing(self) -> AbstractContextManager[Connection]:
-        return self._writing_alone(_SET_WRITING_LIMITS)
+        return self._exclusive_transaction(_SET_WRITING_LIMITS)
 
     @override
     def migrating(self) -> AbstractContextManager[Connection]:
-        return self._writing_alone(_SET_MIGRATING_LIMITS, patience_s=math.inf)
+        return self._exclusive_transaction(_SET_MIGRATING_LIMITS, patience_s=math.inf)
 
     @contextmanager
-    def _writing_alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
+    def _exclusive_transaction(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
         with self._writing.begin() as connection, _driver_connection(connection).limiting_waits_to(patience_s):
             connection.exec_driver_sql(limits)
             if not connection.execute(_LOCK_IF_FREE).scalar_one():
@@ -239,7 +239,7 @@ class Postgresql(DatabaseSystem):
         nothing else is checked. Raises StoreError, StoreLost.
         """
         if _IS_KNOWN not in connection.info:
-            _require_supported(connection, self.name)
+            _require_supported_server(connection, self.name)
             if self._recognise is None:
                 return
             try:
@@ -259,7 +259,7 @@ class Postgresql(DatabaseSystem):
         self._outage.note("")
 
 
-def _require_supported(connection: Connection, name: str) -> None:
+def _require_supported_server(connection: Connection, name: str) -> None:
     """Make sure that the server's version and the database's encoding are supported. Raises StoreError."""
     info = _driver_connection(connection).info
     version = info.server_version // 10_000

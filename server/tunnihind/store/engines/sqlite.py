@@ -79,7 +79,7 @@ class Sqlite(DatabaseSystem):
         if self.path is None or (self._opened_identity == _file_identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
-            trouble = self._examine_file(self.path)
+            trouble = self._find_file_problem(self.path)
             self._outage.note(trouble)
         if trouble:
             raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble)
@@ -168,7 +168,7 @@ class Sqlite(DatabaseSystem):
             self._anchor = None
         self.engine.dispose()
 
-    def _examine_file(self, path: Path) -> str:
+    def _find_file_problem(self, path: Path) -> str:
         """Return the problem with the file at `path`, or an empty string if the file can be used.
 
         If the file is a sound copy of the opened database, the copy is used from now on.
