@@ -102,7 +102,7 @@ class PriceArchive:
     def _series_of_all_zones(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
         """Yield each zone's prices at one step from `start_ts` until `end_ts`.
 
-        Only the first `seen` versions are used. Of two versions of a price, the newer one counts.
+        Only the first `seen` versions are used. If a price has two versions, the newer one counts.
         """
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
