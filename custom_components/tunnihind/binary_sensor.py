@@ -142,12 +142,15 @@ class WindowRunningSensor(PlanEntity, BinarySensorEntity):
     @override
     def extra_state_attributes(self) -> Attributes:
         if self.window is None:
-            return _no_window_attributes(self.outcome) if isinstance(self.outcome, NoWindow) else {}
-        return {
-            "pieces": [iso_bounds(start, end) for start, end in self.window.pieces],
-            "shortened": self.window.shortened,
-            "locked": self.window.has_started_by(self.coordinator.prices.now),
-        }
+            attributes = _no_window_attributes(self.outcome) if isinstance(self.outcome, NoWindow) else {}
+        else:
+            attributes = {
+                "pieces": [iso_bounds(start, end) for start, end in self.window.pieces],
+                "shortened": self.window.shortened,
+                "locked": self.window.has_started_by(self.coordinator.prices.now),
+            }
+        missing = self.coordinator.planner.missing_kwh(self.plan_id, self.coordinator.prices.now)
+        return attributes if missing is None else {**attributes, "missing_energy": missing}
 
 
 def _no_window_attributes(outcome: NoWindow) -> Attributes:

@@ -157,7 +157,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         kept = (await self._storage.load()).state_for_server(self.server_id)
         self.clock.server_ahead_s = kept.server_ahead_s
         self._poller.restore(kept.about, kept.answer)
-        self.planner.restore(self.config_entry.subentries.values(), kept)
+        self.planner.restore(self.config_entry.subentries.values(), kept, self.clock.now())
         self.ledger = Ledger.from_dict(kept.ledger)
         if kept.answer:
             self.data = kept.answer
@@ -256,7 +256,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
         If polls now have to request quarter-hour prices, or no longer have to, poll the server in the background.
         """
         asked_for_quarters = self._asks_for_quarters
-        self.planner.update_plans(self.config_entry.subentries.values())
+        self.planner.update_plans(self.config_entry.subentries.values(), self.clock.now())
         self.billing = billing_from(self.config_entry.options)
         self.selling_contract = selling_contract_from(self.config_entry.options)
         self.async_update_listeners()
@@ -281,7 +281,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[MarketPrices]):
             answer=self.data,
             outcomes=self.planner.outcomes,
             ran=self.planner.begun_windows,
-            steered=self.planner.changed_plans,
+            steered=self.planner.plans,
             ledger=self.ledger.as_dict(),
             server_ahead_s=self.clock.server_ahead_s,
         )

@@ -33,7 +33,7 @@ async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: Tunnihi
             "answer": asdict(prices.answer),
             "household": [asdict(period) for period in prices.timeline.periods],
             "sold": [asdict(period) for period in coordinator.selling_prices.timeline.periods],
-            "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.changed_plans.items()},
+            "steered": {plan: asdict(steered) for plan, steered in coordinator.planner.plans.items()},
             "ledger": coordinator.ledger.as_dict()["plans"],
             "plans": {plan: _outcome_as_dict(outcome) for plan, outcome in prices.outcomes.items()},
         },

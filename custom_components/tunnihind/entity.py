@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, override
 
@@ -321,7 +321,10 @@ def _changed_plan(coordinator: TunnihindCoordinator, plan_id: str, change: PlanC
         minutes = change.values.get(field, QUARTER_MIN)
         if not QUARTER_MIN <= minutes <= LONGEST_DURATION_MIN or minutes % QUARTER_MIN:
             raise Refusal("invalid_length", field=field, given=f"{minutes:g}", most=f"{LONGEST_DURATION_MIN}")
+    clock = coordinator.clock
+    if change.energy_read_at is not None:
+        change = replace(change, energy_read_at=clock.from_home_assistant_time(change.energy_read_at))
     try:
-        return plan.with_change(change)
+        return plan.with_change(change, clock.now())
     except PlanError as error:
         raise Refusal(error.key, plan=title, **error.placeholders) from error

@@ -28,8 +28,8 @@ class StoredState:
 
     The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
     about the plans. `ran` contains the windows that have begun, until two weeks after their end. `steered` contains
-    the plans that are switched off, or whose current values differ from their forms. `ledger` contains the accounts of
-    the plans and the household's settled prices, as JSON values.
+    the plans themselves. `ledger` contains the accounts of the plans and the household's settled prices, as JSON
+    values.
     """
 
     server: str | None = None

@@ -19,11 +19,12 @@ from ..entity import async_change_plans
 from ..errors import Refusal
 from ..plans.settings import Horizon
 from ..plans.steering import PlanChange
-from .call import coordinator_of_entry, outcome_fields, parse_duration, rehearsal_field
+from .call import coordinator_of_entry, outcome_fields, parse_duration, rehearsal_field, to_instant
 
 ATTR_ENABLED: Final = "enabled"
 ATTR_CLEAR: Final = "clear"
 ATTR_REPLAN: Final = "replan"
+ATTR_ENERGY_READ_AT: Final = "energy_read_at"
 
 
 def _number(given: object) -> float:
@@ -66,6 +67,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
         vol.Optional(ATTR_ENABLED): cv.boolean,
         **{vol.Optional(name): checked for name, checked in PLAN_FIELD_CHECKS.items()},
         vol.Optional(ATTR_CLEAR, default=list): vol.All(cv.ensure_list, [vol.In(list(PLAN_FIELD_CHECKS))]),
+        vol.Optional(ATTR_ENERGY_READ_AT): cv.datetime,
         vol.Optional(ATTR_REPLAN, default=False): cv.boolean,
     }
 )
@@ -76,15 +78,17 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
 
     If one of the plans can't be changed, change no plan and raise ServiceValidationError. If the call asks for an
     answer, return each plan's name, the state of the plan's switch, the fields whose values differ from the plan's
-    form, and the plan's window or the reason why there is no window.
+    form, the plan's window or the reason why there is no window, and the energy that will be missing.
     """
     plans = [
         (await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _targeted_plan_ids(call)
     ]
+    read_at = call.data.get(ATTR_ENERGY_READ_AT)
     change = PlanChange(
         values={name: call.data[name] for name in PLAN_FIELD_CHECKS if name in call.data},
         clear=call.data[ATTR_CLEAR],
         enabled=call.data.get(ATTR_ENABLED),
+        energy_read_at=None if read_at is None else to_instant(read_at),
         replan=call.data[ATTR_REPLAN],
         must_fit=True,
     )
@@ -94,11 +98,13 @@ async def update_plan(call: ServiceCall) -> ServiceResponse:
 
 def _plan_answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
     plan = coordinator.planner.plan(plan_id)
+    missing = coordinator.planner.missing_kwh(plan_id, coordinator.prices.now)
     return {
         "plan": coordinator.config_entry.subentries[plan_id].title,
         "enabled": plan is not None and plan.enabled,
         "changed": [*sorted(plan.changes)] if plan else [],
         **outcome_fields(coordinator.prices.outcomes[plan_id]),
+        **({} if missing is None else {"missing_energy": missing}),
         **rehearsal_field(coordinator),
     }
 

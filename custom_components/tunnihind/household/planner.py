@@ -8,7 +8,15 @@ from homeassistant.config_entries import ConfigSubentry
 
 from ..const import LOGGER, SUBENTRY_PLAN
 from ..plans.outcome import Outcome, Window
-from ..plans.plan import PlanStatus, cut_off_window, next_outcome, status_of, switched_off_outcome, windows_after
+from ..plans.plan import (
+    PlanStatus,
+    missing_kwh,
+    next_outcome,
+    replanned,
+    status_of,
+    switched_off_outcome,
+    windows_after,
+)
 from ..plans.settings import PlanSettings
 from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
@@ -32,21 +40,24 @@ class Planner:
         self.begun_windows: dict[str, list[Window]] = {}
         self._later_windows: dict[str, tuple[Window, ...]] = {}
 
-    def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
+    def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState, now: int) -> None:
         """Read the forms of the plans from `subentries`, and all other data of the plans from `kept`.
 
         The other data are changed values, the states of the plans' switches, decisions, and windows that have begun.
         """
         self._plans = dict(kept.steered)
-        self.update_plans(subentries)
+        self.update_plans(subentries, now)
         self.begun_windows = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
-    def update_plans(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Read the plans from `subentries`, and log an error for each plan whose settings are not valid."""
+    def update_plans(self, subentries: Iterable[ConfigSubentry], now: int) -> None:
+        """Read the plans from `subentries`, and log an error for each plan whose settings are not valid.
+
+        `now` is in UTC seconds.
+        """
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
-        self._plans = {plan.subentry_id: self._plan_with_current_form(plan) for plan in plans}
+        self._plans = {plan.subentry_id: self._plan_with_current_form(plan, now) for plan in plans}
         self.settings = {}
         for plan_id, plan in self._plans.items():
             try:
@@ -61,18 +72,18 @@ class Planner:
     def replace_plans(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """Use `plans` in place of the earlier plans with the same ids.
 
-        If `replan` is true, the running windows of `plans` end at `now` (UTC seconds), and each plan may get a new
-        window in its present span. If the settings of one of the plans are not valid, change no plan and raise
-        ValueError.
+        If `replan` is true, each plan chooses its time again at `now` (UTC seconds). What has begun stays as
+        `replanned` says. If the window of the present span is over, the plan may get another window in this span. If
+        the settings of one of the plans are not valid, change no plan and raise ValueError.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
         self.settings |= settings
         if replan:
             for plan_id in plans:
-                self.outcomes.pop(plan_id, None)
-                ended = (cut_off_window(window, now) for window in self.begun_windows.get(plan_id, ()))
-                self.begun_windows[plan_id] = [window for window in ended if window]
+                last = self.outcomes.pop(plan_id, None)
+                if staying := replanned(settings[plan_id], last, now):
+                    self.outcomes[plan_id] = staying
 
     def forget_decisions(self) -> None:
         """Forget all decisions about the plans, and the windows that have begun."""
@@ -108,18 +119,26 @@ class Planner:
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
-    @property
-    def changed_plans(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off or have values that differ from their forms, keyed by id."""
-        return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
+    def missing_kwh(self, plan: str, now: int) -> float | None:
+        """Return the part of the plan's energy for which the present span has no time, in kWh.
 
-    def _plan_with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
+        `now` is in UTC seconds. If the plan has no energy or no decision, or is switched off, return None.
+        """
+        settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
+        return missing_kwh(settings, outcome, now) if settings and outcome else None
+
+    @property
+    def plans(self) -> Mapping[str, SteeredPlan]:
+        """The plans, keyed by id."""
+        return self._plans
+
+    def _plan_with_current_form(self, subentry: ConfigSubentry, now: int) -> SteeredPlan:
         """Return the plan with the form in `subentry`.
 
         If the form differs from the plan's earlier form or doesn't fit the plan's changed values, drop these values.
         """
         form = dict(subentry.data)
-        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
+        plan = self._plans.get(subentry.subentry_id, SteeredPlan(form, needed_since=now)).with_form(form)
         try:
             plan.settings()
         except ValueError as error:

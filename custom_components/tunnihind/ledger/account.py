@@ -209,8 +209,7 @@ class Account:
         else:
             self._can_start_since = now if self._can_start_since is None else min(self._can_start_since, now)
         if window is not None and self._windows and self._windows[-1].start == window.start:
-            needed = settings.energy_kwh if window is outcome else None
-            self._windows[-1] = self._windows[-1].with_decided_pieces(window.pieces, needed, now)
+            self._windows[-1] = self._windows[-1].with_decided_pieces(window.pieces, window.asked_kwh, now)
             self._set_earliest_next_start(min(now, window.end))
             if window is outcome:
                 return
@@ -234,7 +233,7 @@ class Account:
                     expected_at_start=window_saving(timeline, outcome.pieces, opened.at_once),
                     meter=settings.meter,
                     power_kw=settings.power_kw,
-                    energy_kwh=settings.energy_kwh,
+                    energy_kwh=outcome.asked_kwh,
                 )
             )
 

@@ -130,14 +130,10 @@ class StartedWindow:
     def with_decided_pieces(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window as of `now` (UTC seconds), after the plan has chosen the pieces in `decided`.
 
-        If the window has an energy, a higher `energy_kwh` replaces it. A lower `energy_kwh` changes nothing, because a
-        device needs less energy after it has used some.
+        `energy_kwh` is the energy that the device should use in these pieces.
         """
-        needed = self.energy_kwh
-        if needed is not None and energy_kwh is not None:
-            needed = max(needed, energy_kwh)
         window = self.start, max(self.start, decided[-1][1])
-        return replace(self, window=window, pieces=begun_pieces(decided, now, self.pieces), energy_kwh=needed)
+        return replace(self, window=window, pieces=begun_pieces(decided, now, self.pieces), energy_kwh=energy_kwh)
 
     def cut_off(self, instant: int) -> StartedWindow | None:
         """Cut the window off at `instant` (UTC seconds). If no piece begins before `instant`, return None."""

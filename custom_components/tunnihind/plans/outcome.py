@@ -41,13 +41,15 @@ class Window:
     that is later. `saving` is None if a price is unknown, or if the plan does not look for the cheapest hours. `cost`
     is the expected cost of the energy that the device uses in the window. `cost` is None if a price is unknown, or if
     the plan's settings don't say how much energy the device needs. `forecast_share` (0 to 1) is the fraction of the
-    window's time for which prices are only predicted. `shortened` is true if the chosen window is shorter than the
-    plan's duration.
+    window's time for which prices are only predicted. `asked_s` is the length in seconds that the window should have,
+    and `shortened` is true if the window is shorter.
 
-    `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
-    time, but then its saving becomes None. If the plan is switched off during a window, the window's saving and cost
-    become None. If the plan has no fixed duration, new prices may end the running piece of a locked window and change
-    the later pieces. `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's
+    If the plan has an energy, `asked_kwh` is the energy that the device should use in the window, and `missing_kwh` is
+    the part of this energy for which the window is too short.
+
+    `locked` is true once the window has begun. If the pieces of a locked window change, its saving becomes None. If the
+    plan is switched off during a window, the window's saving and cost become None. If the plan has no fixed duration,
+    new prices may end the running piece of a locked window and change the later pieces. `last_run` is the plan's
     previous window that ran, if there is one. In a locked window, `last_run` is None.
     """
 
@@ -59,6 +61,8 @@ class Window:
     forecast_share: float
     shortened: bool
     asked_s: int
+    asked_kwh: float | None = None
+    missing_kwh: float | None = None
     locked: bool = False
     last_run: Window | None = None
 

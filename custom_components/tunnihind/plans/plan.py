@@ -4,10 +4,15 @@ While a plan is switched on, `next_outcome` is called at the start of each quart
 prices or plans. Until a window begins, each call searches for the best window again with the newest prices. After the
 end of a window, `next_outcome` searches for the next window in the spans that open at or after the window's end.
 
-If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the plan is split,
-or if its duration follows from an energy, it allows shortened windows: a window may begin although it is shorter than
-the plan's duration, for example because some prices are still unknown. Then `next_outcome` may add the missing time
-later in the span.
+If a plan has a fixed duration, changes of prices or settings don't move a window that has begun. If the duration
+becomes longer, `next_outcome` adds the difference. If the plan is split, it allows shortened windows: a window may
+begin although it is shorter than the plan's duration, for example because some prices are still unknown. Then
+`next_outcome` may add the missing time later in the span.
+
+If a plan has an energy, the device needs this energy from `needed_since` on, also if a window has begun before. What
+the window's pieces have run since then is taken off. The running piece goes on to its end. If the need, the deadline
+or the price limit changes, `next_outcome` chooses the later pieces again, so that as much of the need as possible is
+met by the deadline.
 
 A plan that covers all hours below or above a price limit has no fixed duration. After the plan's window has begun, each
 call of `next_outcome` chooses the later pieces again, and may end the running piece early.
@@ -45,6 +50,7 @@ from .spans import Span, latest_close_to_wait_for, spans
 # Even a plan for one weekday usually has a span in the next 8 days. Hardly any price after these days is known.
 _SEARCH_AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
+_ENERGY_DECIMALS: Final = 3
 
 
 class PlanStatus(StrEnum):
@@ -74,9 +80,13 @@ def next_outcome(settings: PlanSettings, timeline: Timeline, now: int, last: Out
     no window is found, the result is the reason of the first span with enough time, if there is such a span.
     """
     window = _newest_begun_window(timeline, last, now)
+    if settings.needed_since is not None and settings.needed_since > now:  # the clock was set back
+        settings = replace(settings, needed_since=None)
     if window is not None:
         if settings.kind.has_limit_instead_of_duration:
             window = _with_later_pieces_chosen_again(settings, timeline, window, now)
+        elif settings.energy_kwh is not None:
+            window = _with_need_met(settings, timeline, window, now)
         else:
             window = _with_missing_time_added(settings, timeline, window, now)
         if now < window.end:
@@ -155,7 +165,7 @@ def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> 
         return last
     if window is None or window.end <= now:
         return NoWindow(NoWindowReason.SWITCHED_OFF, window)
-    ran = cut_off_window(window, now)
+    ran = _cut_off_window(window, now)
     if ran is None:
         return NoWindow(NoWindowReason.SWITCHED_OFF, last.last_run if last else None)
     return NoWindow(
@@ -163,7 +173,25 @@ def switched_off_outcome(timeline: Timeline, now: int, last: Outcome | None) -> 
     )
 
 
-def cut_off_window(window: Window, now: int) -> Window | None:
+def replanned(settings: PlanSettings, last: Outcome | None, now: int) -> Window | None:
+    """Return the part of the plan's present window that stays if the plan chooses its time again.
+
+    `last` is the plan's newest outcome, and `now` is in UTC seconds. The pieces that have begun stay. The running piece
+    ends as soon as it has the length of the shortest piece. In one piece, a plan by duration ends it as soon as it has
+    the plan's duration, and a plan by energy doesn't shorten it. `next_outcome` then adds the time that is missing. If
+    no window has begun, or if it is over, return None.
+    """
+    if not isinstance(last, Window) or not last.span.opens <= now < last.end or last.start > now:
+        return None
+    *earlier, (start, end) = _begun_pieces(last, now)
+    least_s = settings.min_piece_s
+    if least_s is None:
+        least_s = end - start if settings.energy_kwh is not None else settings.duration_s
+    pieces = (*earlier, (start, min(end, max(start + least_s, round_up_to_quarter(now + 1)))))
+    return replace(last, pieces=pieces, saving=None, locked=True, last_run=None, asked_s=_length_s(pieces))
+
+
+def _cut_off_window(window: Window, now: int) -> Window | None:
     """Cut the window off at `now` (UTC seconds). If no piece begins before `now`, return None.
 
     If the window becomes shorter, its saving and its cost become None.
@@ -208,6 +236,20 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> PlanStatus:
     return PlanStatus.DONE if outcome.reason is NoWindowReason.NOTHING_NEEDED else PlanStatus(outcome.reason)
 
 
+def missing_kwh(settings: PlanSettings, outcome: Outcome, now: int) -> float | None:
+    """Return the part of the plan's energy for which the present span has no time, in kWh, as of `now` (UTC seconds).
+
+    If the plan has no energy, or is switched off, return None.
+    """
+    if isinstance(outcome, Window):
+        return outcome.missing_kwh
+    if outcome.reason is NoWindowReason.SWITCHED_OFF:
+        return None
+    if outcome.last_run is not None and now < outcome.last_run.span.closes:
+        return outcome.last_run.missing_kwh
+    return settings.energy_kwh
+
+
 def _newest_begun_window(timeline: Timeline, last: Outcome | None, now: int) -> Window | None:
     """Return the plan's newest window that has begun.
 
@@ -243,50 +285,145 @@ def _with_average_recomputed(timeline: Timeline, window: Window) -> Window:
     return replace(window, average=_average_price(seconds), forecast_share=_forecast_share(seconds))
 
 
+def _begun_pieces(window: Window, now: int) -> tuple[Piece, ...]:
+    """Return the pieces of the window that have begun by `now` (UTC seconds), each with its whole length."""
+    return tuple(piece for piece in window.pieces if piece[0] <= now)
+
+
 def _pieces_after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
     return tuple((max(start, now), end) for start, end in pieces if end > now)
 
 
+def _with_need_met(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
+    """Choose again the pieces that have not begun, if they no longer suit a plan by energy.
+
+    The running piece goes on to its end. The pieces that have not begun stay while the need, the deadline and the price
+    limit allow it, unless newly known prices allow a shortened window to become longer.
+    """
+    begun = _begun_pieces(window, now)
+    if not begun or now >= window.span.closes:  # without a piece that has begun, the clock was set back
+        return window
+    span = _present_span(settings, window, now)
+    missing_s = _missing_s(settings, begun)
+    ahead = window.pieces[len(begun) :]
+    must_change = (
+        missing_s != window.asked_s - _length_s(begun)
+        or span.closes != window.span.closes
+        or not _keep_to_limit(settings, timeline, ahead)
+    )
+    if must_change or _length_s(ahead) < missing_s:
+        chosen = _rest(settings, timeline, window, begun, missing_s, (now, span.closes))
+        if must_change or _length_s(chosen) > _length_s(ahead):
+            ahead = chosen
+    changed = replace(window, span=span, asked_s=_length_s(begun) + missing_s)
+    return _with_pieces(settings, timeline, changed, _joined_pieces(begun, ahead))
+
+
+def _present_span(settings: PlanSettings, window: Window, now: int) -> Span:
+    """Return the span of a window that has begun, with the bounds of the newest settings.
+
+    If the deadline of the newest settings has passed, the span closes at `now` (UTC seconds).
+    """
+    opens = window.span.opens
+    for span in spans(settings, now, now + 1):
+        if span.opens < window.end:
+            return Span(min(opens, span.opens), span.closes)
+    return Span(opens, now)
+
+
+def _keep_to_limit(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece]) -> bool:
+    """Return whether all known prices in the pieces keep to the plan's price limit."""
+    # Where a published price is lost for a while, its forecast may stand in.
+    horizon = Horizon.EXPECTED if settings.horizon is Horizon.PUBLISHED else settings.horizon
+    price_of = _price_function(replace(settings, horizon=horizon))
+    return all(price_of(period) is not None for period in seconds_by_period(timeline, pieces))
+
+
 def _with_missing_time_added(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
-    """Add the missing time to a shortened window, as far as the plan and the rest of the span allow."""
-    had_s = _length_s(window.pieces)
-    # The missing time is computed from `asked_s`, because an automation may lower the energy of a car's plan, and so
-    # the plan's duration, while the car charges. The missing time is rounded down, because a restart of the device for
-    # less than a quarter of an hour is not worthwhile.
-    missing_s = (window.asked_s - had_s) // QUARTER_S * QUARTER_S
-    job = _shortenable_job(settings)
-    if not window.shortened or job is None or missing_s <= 0 or settings.needs_no_energy:
+    """Add the missing time to the window of a plan by duration, as far as the plan and the rest of the span allow.
+
+    A plan that runs in one piece never starts again. It only gets the time by which its duration has become longer
+    since the window was chosen, if this time follows the running piece.
+    """
+    asked_s = max(window.asked_s, settings.duration_s)
+    has_s = window.asked_s if settings.min_piece_s is None else _length_s(window.pieces)
+    # The missing time is rounded down, because a restart of the device for less than a quarter of an hour is not
+    # worthwhile.
+    missing_s = (asked_s - has_s) // QUARTER_S * QUARTER_S
+    added = _rest(settings, timeline, window, window.pieces, missing_s, (now, window.span.closes))
+    if not added:
         return window
-    rest = replace(
-        job,
-        duration_s=missing_s,
-        most_pieces=None if job.most_pieces is None else max(job.most_pieces - len(window.pieces), 0),
-        tolerance=0.0,
-        prefer_latest=False,
+    changed = replace(window, asked_s=has_s + _length_s(added) if settings.min_piece_s is None else asked_s)
+    return _with_pieces(settings, timeline, changed, _joined_pieces(window.pieces, added))
+
+
+def _rest(
+    settings: PlanSettings,
+    timeline: Timeline,
+    window: Window,
+    begun: Sequence[Piece],
+    missing_s: int,
+    bounds: Piece,
+) -> tuple[Piece, ...]:
+    """Return the best pieces of `missing_s` seconds in total, for a window whose pieces `begun` stay.
+
+    The pieces lie within `bounds`, after the last piece of `begun`. If time is short, they are shorter. If the last
+    piece of `begun` reaches into `bounds`, the first piece may continue it.
+    """
+    if missing_s <= 0:
+        return ()
+    min_piece_s, most_pieces = settings.min_piece_s, settings.most_pieces
+    if min_piece_s is None:
+        min_piece_s, most_pieces = QUARTER_S, 1
+    if settings.energy_kwh is not None:
+        min_piece_s = min(min_piece_s, missing_s)
+    if most_pieces is not None:
+        # A need that grew allows one more start after all others.
+        grew = settings.energy_kwh is not None and (
+            (settings.needed_since or 0) > begun[-1][0] or _length_s(begun) + missing_s > window.asked_s
+        )
+        most_pieces = max(most_pieces - len(begun), len(window.pieces) - len(begun), int(grew))
+    opens = round_up_to_quarter(max(bounds[0], begun[-1][1]))
+    return cheapest_pieces(
+        timeline,
+        (opens, bounds[1]),
+        Job(duration_s=missing_s, min_piece_s=min_piece_s, most_pieces=most_pieces),
+        _price_function(settings),
+        is_piece_running=opens == begun[-1][1],
     )
-    bounds = round_up_to_quarter(max(now, window.end)), window.span.closes
-    pieces = cheapest_pieces(
-        timeline, bounds, rest, _price_function(settings), is_piece_running=bounds[0] == window.end
-    )
-    if not pieces:
-        return window
-    more = _window(settings, timeline, window.span, pieces, at_once=bounds[0])
-    share = _length_s(pieces) / (had_s + _length_s(pieces))
-    joined = _joined_pieces(window.pieces, pieces)
-    return replace(
+
+
+def _ran_before_need_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
+    """Return how long the pieces of a window ran before the device needed the plan's energy, in seconds."""
+    since = settings.needed_since or 0
+    return sum(min(end, since) - start for start, end in pieces if start < since)
+
+
+def _missing_s(settings: PlanSettings, pieces: Sequence[Piece]) -> int:
+    """Return for how many seconds the device needs to run after `pieces`, rounded up to a quarter of an hour."""
+    return max(round_up_to_quarter(_ran_before_need_s(settings, pieces) + settings.needed_s - _length_s(pieces)), 0)
+
+
+def _with_pieces(settings: PlanSettings, timeline: Timeline, window: Window, pieces: tuple[Piece, ...]) -> Window:
+    """Return a window that has begun with the pieces `pieces`."""
+    asked_kwh = _asked_kwh(settings, pieces)
+    changed = replace(
         window,
-        pieces=joined,
-        average=rounded((1 - share) * window.average + share * more.average),
-        saving=None,
-        cost=_cost(settings, timeline, joined, window.asked_s),
-        forecast_share=round((1 - share) * window.forecast_share + share * more.forecast_share, _SHARE_DECIMALS),
-        shortened=_length_s(joined) < window.asked_s,
+        pieces=pieces,
+        shortened=_length_s(pieces) < window.asked_s,
+        asked_kwh=asked_kwh,
+        missing_kwh=_missing_kwh(settings, asked_kwh, pieces),
     )
+    if pieces != window.pieces:
+        changed = replace(_with_average_recomputed(timeline, changed), saving=None)
+    elif asked_kwh == window.asked_kwh:
+        return changed
+    return replace(changed, cost=_cost(settings, timeline, pieces, asked_kwh))
 
 
 def _with_later_pieces_chosen_again(settings: PlanSettings, timeline: Timeline, window: Window, now: int) -> Window:
     """Choose the later pieces again with the newest prices. The running piece may end early (see `_end_of_piece`)."""
-    begun = [piece for piece in window.pieces if piece[0] <= now]
+    begun = [*_begun_pieces(window, now)]
     if not begun:  # the clock was set back to a time before the window
         return window
     begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, window, begun[-1], now)
@@ -409,30 +546,40 @@ def _price_function(settings: PlanSettings) -> PriceOf:
 def _window(
     settings: PlanSettings, timeline: Timeline, span: Span, pieces: tuple[Piece, ...], *, at_once: int
 ) -> Window:
-    seconds = seconds_by_period(timeline, pieces)
+    seconds, asked_kwh = seconds_by_period(timeline, pieces), _asked_kwh(settings, pieces)
     return Window(
         pieces=pieces,
         span=span,
         average=_average_price(seconds),
         saving=window_saving(timeline, pieces, at_once) if settings.kind is PlanKind.CHEAPEST else None,
-        cost=_cost(settings, timeline, pieces, settings.duration_s),
+        cost=_cost(settings, timeline, pieces, asked_kwh),
         forecast_share=_forecast_share(seconds),
         shortened=seconds.total() < settings.duration_s,
         asked_s=settings.duration_s,
+        asked_kwh=asked_kwh,
+        missing_kwh=_missing_kwh(settings, asked_kwh, pieces),
     )
 
 
-def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_s: int) -> Cost | None:
-    """Return the cost of a window, or None if the plan has no energy or a price is unknown.
-
-    `asked_s` is the plan's duration in seconds when the window was chosen.
-    """
+def _asked_kwh(settings: PlanSettings, pieces: Sequence[Piece]) -> float | None:
+    """Return the energy that the device should use in a window: what it used before its need, and the need."""
     if settings.energy_kwh is None or settings.power_kw is None:
         return None
-    # A car that has begun to charge needs less energy now, but the window's cost includes the energy charged before.
-    is_unchanged = asked_s == settings.duration_s
-    energy_kwh = settings.energy_kwh if is_unchanged else asked_s / HOUR_S * settings.power_kw
-    return window_cost(timeline, pieces, energy_kwh=energy_kwh, power_kw=settings.power_kw)
+    ran_before_s = _ran_before_need_s(settings, pieces)
+    return round(ran_before_s / HOUR_S * settings.power_kw + settings.energy_kwh, _ENERGY_DECIMALS)
+
+
+def _missing_kwh(settings: PlanSettings, asked_kwh: float | None, pieces: Sequence[Piece]) -> float | None:
+    if asked_kwh is None or settings.power_kw is None:
+        return None
+    return round(max(asked_kwh - _length_s(pieces) / HOUR_S * settings.power_kw, 0), _ENERGY_DECIMALS)
+
+
+def _cost(settings: PlanSettings, timeline: Timeline, pieces: Sequence[Piece], asked_kwh: float | None) -> Cost | None:
+    """Return the cost of a window, or None if the plan has no energy or a price is unknown."""
+    if asked_kwh is None or settings.power_kw is None:
+        return None
+    return window_cost(timeline, pieces, energy_kwh=asked_kwh, power_kw=settings.power_kw)
 
 
 def _average_price(seconds: Counter[Period]) -> float:

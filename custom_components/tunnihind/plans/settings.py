@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from ..prices.timeline import HOUR_S, QUARTER_S
+from .solver import round_up_to_quarter
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """The names of weekdays in a plan's form, in the order of Python's `date.weekday()`."""
@@ -96,6 +97,8 @@ class PlanSettings:
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them, and rounded up to a multiple of a quarter of an hour.
     `duration_s` is 0 if the device needs 0 kWh, or if the plan covers all hours below or above a price limit.
+    `needed_since` is the instant (UTC seconds) at which the device needed `energy_kwh`. If `needed_since` is None, the
+    device needs `energy_kwh` when a span opens.
     `min_piece_s` is the least length of a piece, or None if the plan runs in one piece. A window that is split has at
     most `most_pieces` pieces. If `most_pieces` is None, any number of pieces is allowed. `weekdays` are the days of the
     plan's deadlines, or of the starts of its spans if the plan has no deadline. `weekdays` contains at least one day,
@@ -111,6 +114,7 @@ class PlanSettings:
     duration_s: int
     energy_kwh: float | None = None
     power_kw: float | None = None
+    needed_since: int | None = None
     min_piece_s: int | None = None
     most_pieces: int | None = None
     earliest: time | None = None
@@ -159,6 +163,13 @@ class PlanSettings:
         return self.duration_s if self.energy_kwh is None else min(self.duration_s, QUARTER_S)
 
     @property
+    def needed_s(self) -> Fraction:
+        """The plan's duration in seconds. If `energy_kwh` is set, the duration is not rounded."""
+        if self.energy_kwh is None or self.power_kw is None:
+            return Fraction(self.duration_s)
+        return _running_time_s(self.energy_kwh, self.power_kw)
+
+    @property
     def needs_no_energy(self) -> bool:
         """Return whether the plan's energy is given, and is 0 kWh."""
         return self.energy_kwh == 0
@@ -197,7 +208,7 @@ def _settings_with_duration(data: Mapping[str, Any]) -> dict[str, Any]:
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", _DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     else:
-        duration_s = _quarters_for(energy, power) * QUARTER_S
+        duration_s = round_up_to_quarter(_running_time_s(energy, power))
     return {
         "duration_s": duration_s,
         "energy_kwh": energy,
@@ -232,12 +243,12 @@ def _power(data: Mapping[str, Any]) -> float | None:
     return _number(data, "power", MIN_POWER_KW, MAX_POWER_KW)
 
 
-def _quarters_for(energy_kwh: float, power_kw: float) -> int:
-    """Return the number of quarters of an hour in which a device uses `energy_kwh`, rounded up.
+def _running_time_s(energy_kwh: float, power_kw: float) -> Fraction:
+    """Return the time in seconds in which a device uses `energy_kwh`.
 
     The division uses fractions, because 2.1 / 0.3 is more than 7 in floats.
     """
-    return math.ceil(Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * (HOUR_S // QUARTER_S))
+    return Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * HOUR_S
 
 
 def _tolerance(data: Mapping[str, Any]) -> float:

@@ -35,6 +35,7 @@ solutions appear.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
@@ -79,9 +80,9 @@ class _PriceGrid:
         return self.start + steps[0] * self.step_s, self.start + steps[1] * self.step_s
 
 
-def round_up_to_quarter(instant: int) -> int:
-    """Round `instant` (UTC seconds) up to the start of a quarter of an hour."""
-    return -(-instant // QUARTER_S) * QUARTER_S
+def round_up_to_quarter(seconds: int | Fraction) -> int:
+    """Round an instant in UTC seconds, or a length in seconds, up to a whole quarter of an hour."""
+    return -(-seconds // QUARTER_S) * QUARTER_S
 
 
 def cheapest_pieces(

@@ -8,6 +8,10 @@ deadline, each span is a whole day. If a plan has only an earliest time, each sp
 same time of day. If a plan has only a deadline, each span begins one day before its deadline, at the same time of day.
 If a plan has an earliest time and a deadline, each span begins at the earliest time and ends at the next deadline.
 
+If a plan by energy has no deadline, each span begins at the time of day at which the device needed the energy, and the
+plan's earliest time doesn't count. So a new need has a whole day from then on, and is not cut off at midnight. If the
+day of the need is not one of the plan's weekdays, the spans are whole days.
+
 If `max_span_days` is 2 or 3, a span with a deadline opens one or two days earlier than with `max_span_days` = 1, and a
 span without a deadline closes one or two days later. But spans never overlap: a span with a deadline never opens before
 the previous deadline, and a span without a deadline never closes after the start of the next span. So if every day of
@@ -75,9 +79,17 @@ def _span_on(settings: PlanSettings, day: date) -> Span:
 
 
 def _span_starting_on(settings: PlanSettings, day: date) -> Span:
-    wall = settings.earliest or time.min
+    wall = _opening_time(settings)
     next_start = instant_of(_nearest_chosen_day(settings, day, _DAY), wall)
     return Span(instant_of(day, wall), min(next_start, instant_of(day + settings.max_span_days * _DAY, wall)))
+
+
+def _opening_time(settings: PlanSettings) -> time:
+    """Return the time of day at which the spans of a plan without a deadline open."""
+    if settings.energy_kwh is not None and settings.needed_since is not None:
+        needed = tallinn_time(settings.needed_since)
+        return needed.time() if needed.weekday() in settings.weekdays else time.min
+    return settings.earliest or time.min
 
 
 def _span_ending_on(settings: PlanSettings, day: date, deadline: time) -> Span:

@@ -3,10 +3,14 @@
 A change has the same field names and units as the form. A change lasts until it is cleared or replaced, or until the
 form is saved again. A restart of Home Assistant doesn't end a change. The form has no field for the plan's switch, so
 saving the form does not change the switch.
+
+The energy of a plan has a date: the device needs this energy from then on. The date is the time at which the plan was
+made, until somebody changes the energy. If an automation names the time of the reading from which it computed the
+energy, this time is the date, so the same energy with a newer reading is a new need.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -23,25 +27,31 @@ class PlanChange:
 
     `values` maps the form's field names to new values. The value None empties a field. For the fields in `clear`, the
     form's values apply again. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays
-    as it is. If `replan` is true, a running window ends, and the plan may get a new window in the present span. If
-    `must_fit` is true, set or cleared fields that leave the plan too little time to run are refused. Entities don't set
-    `must_fit`. An entity changes only one field at a time, so between two changes the plan may not have enough time.
+    as it is. `energy_read_at` is the time (UTC seconds) of the reading from which the new energy was computed. If
+    `replan` is true, the plan chooses again all time that it need not run (see `plan.replanned`). If `must_fit` is
+    true, set or cleared fields that leave the plan too little time to run are refused. Entities don't set `must_fit`.
+    An entity changes only one field at a time, so between two changes the plan may not have enough time.
     """
 
     values: Mapping[str, Any] = NO_CHANGED_VALUES
     clear: Collection[str] = ()
     enabled: bool | None = None
+    energy_read_at: int | None = None
     replan: bool = False
     must_fit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SteeredPlan:
-    """A plan's form, the values that differ from the form, and the state of the plan's switch."""
+    """A plan's form, the values that differ from the form, and the state of the plan's switch.
+
+    `needed_since` is the date of the plan's energy in UTC seconds (see the module's docstring).
+    """
 
     form: Mapping[str, Any]
     changes: Mapping[str, Any] = field(default_factory=dict)
     enabled: bool = True
+    needed_since: int | None = None
 
     @property
     def current_values(self) -> dict[str, Any]:
@@ -53,14 +63,15 @@ class SteeredPlan:
 
         Raises a ValueError that names the wrong field.
         """
-        return PlanSettings.from_mapping(self.current_values)
+        return replace(PlanSettings.from_mapping(self.current_values), needed_since=self.needed_since)
 
-    def with_change(self, change: PlanChange) -> SteeredPlan:
-        """Return the plan with `change` applied, except `replan`.
+    def with_change(self, change: PlanChange, now: int) -> SteeredPlan:
+        """Return the plan with `change` applied at `now` (UTC seconds), except `replan`.
 
         Raises ValueError if the changed settings are not valid. Also raises PlanError in these cases:
 
         - `change` sets and clears the same field.
+        - `change` has the time of a reading, but no energy.
         - `change` sets a duration, but the plan's energy determines the duration.
         - The form has an energy, but the changed plan has neither an energy nor a duration.
         - `must_fit` is true, and the set or cleared fields leave the plan too little time to run.
@@ -71,7 +82,13 @@ class SteeredPlan:
         changes = {
             name: value for name, value in asked.items() if name not in change.clear and value != self.form.get(name)
         }
-        changed = SteeredPlan(self.form, changes, self.enabled if change.enabled is None else change.enabled)
+        changed = replace(self, changes=changes, enabled=self.enabled if change.enabled is None else change.enabled)
+        if change.energy_read_at is not None:
+            if change.values.get("energy") is None:
+                raise PlanError("energy", "reading_without_energy")
+            changed = replace(changed, needed_since=min(change.energy_read_at, now))
+        elif changed.current_values.get("energy") != self.current_values.get("energy"):
+            changed = replace(changed, needed_since=now)
         settings = changed.settings()
         if (
             self.form.get("energy") is not None
@@ -90,11 +107,11 @@ class SteeredPlan:
 
         If `form` differs from the old form, all changed values are dropped. The plan's switch stays as it is.
         """
-        return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
+        return self if form == self.form else replace(self, form=form, changes={})
 
     def without_changes(self) -> SteeredPlan:
         """Return the plan with the values of its form and the present state of its switch."""
-        return SteeredPlan(self.form, enabled=self.enabled)
+        return replace(self, changes={})
 
 
 def _check_window_fits_span(settings: PlanSettings) -> None:

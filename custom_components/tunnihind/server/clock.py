@@ -39,6 +39,10 @@ class EntryClock:
         """Convert a time on this clock to the time that Home Assistant's clock shows at the same moment."""
         return instant - self.ahead_s
 
+    def from_home_assistant_time(self, instant: int) -> int:
+        """Convert a time on Home Assistant's clock to the time that this clock shows at the same moment."""
+        return instant + self.ahead_s
+
     def from_server_time(self, instant: int) -> int:
         """Convert a time on the server's clock to the time that the `EntryClock` shows at the same moment."""
         return instant - self.server_ahead_s + self.ahead_s

@@ -75,17 +75,43 @@ async def test_the_car_charges_in_the_window_until_it_has_enough(home: Home, swi
     assert len(switchings) == 2
 
 
-async def test_a_window_that_has_begun_keeps_its_first_need(home: Home) -> None:
+async def test_a_car_that_charges_slowly_has_enough_by_the_deadline(home: Home, switchings: list[Switching]) -> None:
+    """The car takes half of the plan's power. The cheap hours are over at 16:00, and the deadline is at 20:00."""
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, 60)
+    for minutes in range(10, 245, 15):
+        await home.at(NOON + minutes * 60)
+        await charged_to(home, 60 + minutes / 12)
+    await home.at(NOON + 4 * HOUR_S)
+    assert switchings == [("on", NOON), ("off", NOON + 4 * HOUR_S)]
+
+
+async def test_a_need_that_appears_within_or_after_the_window_is_met_by_the_deadline(home: Home) -> None:
+    await use(home, "charge_car_by_energy", inputs(home))
+    await charged_to(home, 70)
     await home.at(NOON + QUARTER_S)
-    before = pieces(home)
-    await charged_to(home, 62)
-    assert home.state("number", "energy", PLAN_ID).state == "20.0"
-    assert pieces(home) == before
-    await home.at(NOON + 2 * HOUR_S)
-    await charged_to(home, 75)
-    assert home.state("number", "energy", PLAN_ID).state == "5.0"
+    await charged_to(home, 65)
+    assert [instant(piece["end"]) for piece in pieces(home)] == [NOON + QUARTER_S + 6 * QUARTER_S]
+    await home.at(NOON + 3 * HOUR_S)
+    await charged_to(home, 40)
+    assert [(instant(piece["start"]), instant(piece["end"])) for piece in pieces(home)][1:] == [
+        (NOON + 3 * HOUR_S, NOON + 7 * HOUR_S)
+    ]
+    assert home.state("binary_sensor", "window", PLAN_ID).attributes["missing_energy"] == 0
+    await charged_to(home, 20)
+    assert home.state("binary_sensor", "window", PLAN_ID).attributes["missing_energy"] == 10
+
+
+async def test_the_same_reading_is_no_new_need(home: Home) -> None:
+    """The sensor reports once an hour. The charger comes and goes, so the automation says the need again."""
+    await use(home, "charge_car_by_energy", inputs(home))
+    await charged_to(home, 60)
+    for quarter in range(1, 8):
+        await home.at(NOON + quarter * QUARTER_S)
+        home.hass.states.async_set(DEVICE, "unavailable")
+        home.hass.states.async_set(DEVICE, "on")
+        await home.settle()
+    assert [instant(piece["end"]) for piece in pieces(home)] == [NOON + 2 * HOUR_S]
 
 
 async def test_a_car_without_a_state_of_charge_keeps_its_need_and_charges_in_the_window(

@@ -29,9 +29,10 @@ SPLIT = st.builds(
 ONE_PIECE = st.builds(lambda quarters: {"duration": 15 * quarters, "split": False}, st.integers(1, 24))
 
 
-def planner_of(form: Mapping[str, Any]) -> Planner:
+def planner_of(form: Mapping[str, Any], now: int = NIGHT) -> Planner:
+    """Return a planner with one plan, made at `now` (UTC seconds)."""
     planner = Planner()
-    planner.update_plans([subentry(form)])
+    planner.update_plans([subentry(form)], now)
     return planner
 
 
@@ -43,14 +44,14 @@ def subentry(form: Mapping[str, Any]) -> ConfigSubentry:
 def change(planner: Planner, now: int, *, replan: bool = False, **fields: Any) -> None:  # noqa: ANN401  fields of a plan's form
     plan = planner.plan("plan")
     assert plan is not None
-    planner.replace_plans({"plan": plan.with_change(PlanChange(**fields))}, now, replan=replan)
+    planner.replace_plans({"plan": plan.with_change(PlanChange(**fields), now)}, now, replan=replan)
 
 
 def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
     """Return a planner that knows what this one stored."""
-    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.changed_plans)
+    stored = StoredState(outcomes=planner.outcomes, ran=planner.begun_windows, steered=planner.plans)
     other = Planner()
-    other.restore([subentry(form)], stored_state_from(json.loads(json.dumps(asdict(stored)))))
+    other.restore([subentry(form)], stored_state_from(json.loads(json.dumps(asdict(stored)))), NIGHT)
     return other
 
 
@@ -178,7 +179,7 @@ def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
 
 def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
     known = line(settled(NIGHT, [1.0]))
-    planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
+    planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60, "deadline": "12:00:00"})
     planner.update_outcomes(known, NIGHT)
     change(planner, NIGHT + HOUR_S, values={"energy": 8})  # the car has charged 4 kWh
     outcome = planner.update_outcomes(line(settled(NIGHT, [1.0] * 24)), NIGHT + HOUR_S)["plan"]
@@ -194,7 +195,11 @@ def test_a_device_that_needs_nothing_more_gets_no_missing_time() -> None:
     planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
     before = planner.update_outcomes(known, NIGHT)["plan"]
     change(planner, NIGHT + QUARTER_S, values={"energy": 0})
-    assert planner.update_outcomes(line(settled(NIGHT, [1.0] * 24)), NIGHT + QUARTER_S)["plan"] == before
+    after = planner.update_outcomes(line(settled(NIGHT, [1.0] * 24)), NIGHT + QUARTER_S)["plan"]
+    assert isinstance(before, Window)
+    assert isinstance(after, Window)
+    assert after.pieces == before.pieces
+    assert (before.shortened, after.shortened, after.missing_kwh) == (True, False, 0)
 
 
 def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
@@ -210,13 +215,12 @@ def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
     assert not outcome.shortened
 
 
-def test_planning_again_drops_the_running_window_and_notes_its_time() -> None:
+def test_planning_again_with_less_time_ends_the_running_window_at_the_next_quarter() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 240})
     planner.update_outcomes(timeline, NIGHT)
     now = NIGHT + HOUR_S + QUARTER_S // 3
     change(planner, now, replan=True, values={"duration": 60})
     planner.update_outcomes(timeline, now)
-    ran, ahead = planner.windows("plan")
-    assert ran.pieces == ((NIGHT, now),)
-    assert ahead.pieces == ((NIGHT + HOUR_S + QUARTER_S, NIGHT + 2 * HOUR_S + QUARTER_S),)
+    (window,) = planner.windows("plan")
+    assert window.pieces == ((NIGHT, NIGHT + HOUR_S + QUARTER_S),)

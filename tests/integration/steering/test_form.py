@@ -44,7 +44,7 @@ async def test_saving_the_form_ends_the_changes(car: Home, fields: dict[str, Any
     saved = 300 if "duration" in fields else 240
     assert float(car.state("number", "duration", PLAN_ID).state) == saved
     assert car.state("time", "deadline", PLAN_ID).state == "07:00:00"
-    assert hass_storage[KEY]["data"]["steered"] == {}
+    assert hass_storage[KEY]["data"]["steered"][PLAN_ID]["changes"] == {}
     await restart(car)
     assert float(car.state("number", "duration", PLAN_ID).state) == saved
 

@@ -19,7 +19,9 @@ from tests.support.household.steering import (
     KEY,
     ONE_PIECE,
     Files,
+    at,
     call,
+    cheap_from_one_to_four,
     length,
     pieces,
     set_number,
@@ -54,6 +56,22 @@ async def test_the_action_returns_the_cost_of_a_plan_by_energy(make_home: MakeHo
     cost = answer["plans"][0]["cost"]
     assert cost["energy"] == 4
     assert cost["expected"] == pytest.approx(4 * answer["plans"][0]["average"], abs=1e-3)
+
+
+async def test_the_same_energy_with_a_newer_reading_is_a_new_need(make_home: MakeHome) -> None:
+    home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
+    await home.hass.config.async_set_time_zone("Europe/Tallinn")
+    await home.add(plans={PLAN_ID: {**BY_ENERGY, "deadline": "07:00:00"}})
+    await update(home, energy=4, energy_read_at="2026-01-14 00:00:00")
+    await home.at(at(1.5))
+    await update(home, energy=4, energy_read_at="2026-01-14 00:00:00")
+    assert pieces(home) == [(at(1), at(2))]
+    await update(home, energy=4, energy_read_at="2026-01-14T01:30:00+02:00")
+    assert pieces(home) == [(at(1), at(2.5))]
+    answer = await call(home, "tunnihind.update_plan", answers=True, entity_id=window_of(home), energy=24)
+    assert answer["plans"][0]["missing_energy"] == 2
+    with pytest.raises(ServiceValidationError, match="energy: give the energy too"):
+        await update(home, energy_read_at="2026-01-14T01:30:00+02:00")
 
 
 async def test_a_cleared_field_has_the_forms_value_again(car: Home) -> None:

@@ -55,15 +55,24 @@ def _predicted(start: int, now: int) -> Period:
 
 
 def goes_on(held: Window, outcome: Window) -> bool:
-    """Return whether a window that has begun has not moved. Only a shortened window may have more pieces."""
+    """Return whether a window that has begun has not moved.
+
+    Only a shortened window may have more pieces. If it has an energy, its pieces may also move to get more time.
+    """
     if not held.shortened:
         return outcome.pieces == held.pieces
+    if held.asked_kwh is not None:
+        return outcome.start == held.start and _length_s(outcome) >= _length_s(held)
     known = len(held.pieces) - 1
     return (
         outcome.pieces[:known] == held.pieces[:known]
         and outcome.pieces[known][0] == held.pieces[known][0]
         and outcome.pieces[known][1] >= held.pieces[known][1]
     )
+
+
+def _length_s(window: Window) -> int:
+    return sum(end - start for start, end in window.pieces)
 
 
 @dataclass
