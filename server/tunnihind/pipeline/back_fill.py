@@ -37,6 +37,8 @@ _PART_DAYS: Final = 31
 """A year's prices are requested in parts of at most this many days. The prices of a part in four zones briefly take
 25 MB of memory. The prices of a whole year would take 200 MB."""
 
+_FilledParts: Final = dict[str, Instant]
+_UnavailableDays: Final = dict[str, tuple[Instant, int]]
 _PERIOD_INSTANTS: Final = range(FIRST_PERIOD_TS, PERIODS_END_TS)
 
 
@@ -110,17 +112,17 @@ def last_day_of_part(source: CovariateSource, part: date) -> date:
 
 def record_filled_part(state: StateBook, key: str, part: str, at: int) -> None:
     """Record the instant at which a year, month or day of the history was filled. Raises StoreError."""
-    state.write(key, {**filled_parts(state, key), part: at})
+    state.change(key, _FilledParts, lambda parts: {**(parts or {}), part: at})
 
 
 def forget_filled_parts(state: StateBook, key: str, since_ts: int) -> None:
     """Mark years, months or days as not filled, if they were filled at `since_ts` or later. Raises StoreError."""
-    state.write(key, {part: at for part, at in filled_parts(state, key).items() if at < since_ts})
+    state.change(key, _FilledParts, lambda parts: {part: at for part, at in (parts or {}).items() if at < since_ts})
 
 
 def filled_parts(state: StateBook, key: str) -> dict[str, int]:
     """Map each filled year, month or day of the history to the instant when it was last filled. Raises StoreError."""
-    found: dict[str, int] | None = state.read(key, dict[str, Instant])
+    found: dict[str, int] | None = state.read(key, _FilledParts)
     return found or {}
 
 
@@ -129,15 +131,18 @@ def _unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int
 
     Days that were filled later are included.
     """
-    found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), dict[str, tuple[Instant, int]])
+    found: dict[str, tuple[int, int]] | None = state.read(_unavailable_days_key(source), _UnavailableDays)
     return found or {}
 
 
 def record_unavailable_day(state: StateBook, source: str, day: date, at: int) -> None:
     """Record that at the instant `at`, a source could not provide the data of a day. Raises StoreError."""
-    known = _unavailable_days(state, source)
-    _, times = known.get(str(day), (0, 0))
-    state.write(_unavailable_days_key(source), {**known, str(day): (at, times + 1)})
+
+    def with_day(known: dict[str, tuple[int, int]] | None) -> dict[str, tuple[int, int]]:
+        _, times = (known or {}).get(str(day), (0, 0))
+        return {**(known or {}), str(day): (at, times + 1)}
+
+    state.change(_unavailable_days_key(source), _UnavailableDays, with_day)
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
@@ -226,6 +231,16 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
     All other damaged rows stay in the database and are only logged, because no source can provide their data again.
     Raises StoreError.
     """
+    with store.database.reading() as connection:
+        is_damaged = any(book.rows.find_damaged(connection) for book in (store.prices, store.covariates))
+    # Without damage, no transaction for writing is opened, because it would keep other writers waiting for long.
+    if is_damaged:
+        with store.database.writing():
+            _remove_damaged_history(store, covariate_sources)
+    store.log_damaged()
+
+
+def _remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     _forget_damaged_parts(store, YEARS_FILLED_KEY, store.prices.remove_damaged(), _year_key, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
@@ -237,7 +252,6 @@ def remove_damaged_history(store: Store, covariate_sources: Sequence[CovariateSo
             # be marked as not filled.
             dated = [cells for cells in rows if _is_instant(cells["run_ts"])]
             _forget_damaged_parts(store, filled_parts_key(source), dated, _day_key, column="run_ts")
-    store.log_damaged()
 
 
 def _forget_damaged_parts(

@@ -361,10 +361,20 @@ class Pipeline:
         await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
+        withdrawal_count = self._prices.withdrawal_count
         await self._fetch_prices(*day_ranges_of_year(year, next_delivery_day(now)))
-        await asyncio.to_thread(record_filled_part, self._store.state, YEARS_FILLED_KEY, str(year), now)
+        await asyncio.to_thread(self._record_filled_year, year, withdrawal_count)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.back_fill_progressed("prices", total - len(situation.missing_years) + 1, total)
+
+    def _record_filled_year(self, year: int, withdrawal_count: int) -> None:
+        """Record a year as filled, unless prices were withdrawn since `PriceIngest.withdrawal_count` was read.
+
+        Prices of the year may be among the withdrawn prices, so the year is then filled once more.
+        """
+        with self._store.database.writing():
+            if self._prices.withdrawal_count == withdrawal_count:
+                record_filled_part(self._store.state, YEARS_FILLED_KEY, str(year), self._now())
 
     async def _fill_covariate_history(self, task: Task, situation: Situation, now: int) -> None:
         source = self._covariate_sources[task.source]
@@ -394,19 +404,20 @@ class Pipeline:
         recording `now` under `FORECAST_WANTED_KEY`.
         """
         state = self._store.state
-        if there:
-            record_filled_part(state, filled_parts_key(source), str(day), now)
-        else:
-            record_unavailable_day(state, source.name, day, now)
-        progress = record_progress(state, source, self._history_start, now)
-        pauses = progress.goes_on_at > now
+        with self._store.database.writing():
+            if there:
+                record_filled_part(state, filled_parts_key(source), str(day), now)
+            else:
+                record_unavailable_day(state, source.name, day, now)
+            progress = record_progress(state, source, self._history_start, now)
+            pauses = progress.goes_on_at > now
+            if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
+                state.write(FORECAST_WANTED_KEY, now)
         if pauses:
             _LOG.info(
                 "%s: %d of %d days of weather are stored, back to %s; requests are limited, so more days follow at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
-        if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
-            state.write(FORECAST_WANTED_KEY, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.

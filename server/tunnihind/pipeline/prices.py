@@ -71,10 +71,14 @@ class PriceIngest:
         self._sources = sources
         self._clock = clock
         self._patience_s = patience_s
-        self._settler = PriceSettler(store, markets[0], [source.name for source in sources], observer.day_held)
+        self._settler = PriceSettler(
+            store, markets[0], [source.name for source in sources], observer.day_held, self._forget_filled_years
+        )
         self._caller = SourceCaller(store, markets[0], clock, observer)
         self._running_requests: dict[str, _RequestTask] = {}
         self._settling_lock = asyncio.Lock()
+        self.withdrawal_count = 0
+        """The number of times that wrong prices were withdrawn."""
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> AddedCounts:
         """Fetch and settle the prices of the delivery days from `first` to `last`.
@@ -174,10 +178,12 @@ class PriceIngest:
 
     async def _settle(self, round_: _IngestRound, answers: Sequence[PriceAnswer]) -> None:
         outcome = await asyncio.to_thread(self._settler.settle, answers, int(self._clock.now()))
-        if outcome.wrong_since is not None:
-            await asyncio.to_thread(forget_filled_parts, self._store.state, YEARS_FILLED_KEY, outcome.wrong_since)
         round_.added += outcome.added
         round_.on_change()
+
+    def _forget_filled_years(self, wrong_since: int) -> None:
+        self.withdrawal_count += 1
+        forget_filled_parts(self._store.state, YEARS_FILLED_KEY, wrong_since)
 
     async def _failure_advice(self) -> str:
         has_prices = await asyncio.to_thread(self._store.state.prices_changed_at) is not None

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
@@ -61,20 +61,34 @@ class SettlingOutcome:
         return SettlingOutcome(self.added + other.added, min(since, default=None))
 
 
+class _News(NamedTuple):
+    """The witnesses held back for a new reason, and the keys of the witnesses that are now accepted."""
+
+    held: Sequence[Witness] = ()
+    passed: Sequence[_Key] = ()
+
+
 class PriceSettler:
     """Settles prices in the store. The methods wait for the database, so don't call them in the event loop's thread.
 
     `sources` lists the names of the sources, the most trusted first. Whenever a day's prices are held back for a new
-    reason, `on_held` is called with the source's name and the reason.
+    reason, `on_held` is called with the source's name and the reason. Whenever wrong prices are withdrawn,
+    `on_withdrawn` is called with `SettlingOutcome.wrong_since`, and what it writes belongs to the same transaction.
     """
 
     def __init__(
-        self, store: Store, market: Market, sources: Sequence[str], on_held: Callable[[str, str], None]
+        self,
+        store: Store,
+        market: Market,
+        sources: Sequence[str],
+        on_held: Callable[[str, str], None],
+        on_withdrawn: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._market = market
         self._sources = sources
         self._on_held = on_held
+        self._on_withdrawn = on_withdrawn
 
     def days_to_request(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day to request from the sources. Raises StoreError.
@@ -92,11 +106,22 @@ class PriceSettler:
         return first, last + _DAY if last + _DAY in known else last
 
     def settle(self, answers: Sequence[PriceAnswer], now: int) -> SettlingOutcome:
-        """Settle the prices that the rule accepts, and record the held-back days. Raises StoreError."""
+        """Settle the prices that the rule accepts, and record the held-back days, in one transaction.
+
+        Raises StoreError.
+        """
+        with self._store.database.writing():
+            outcome, news = self._settle(answers, now)
+            if outcome.wrong_since is not None:
+                self._on_withdrawn(outcome.wrong_since)
+        self._report(news)
+        return outcome
+
+    def _settle(self, answers: Sequence[PriceAnswer], now: int) -> tuple[SettlingOutcome, _News]:
         sheets = [sheet for answer in answers for sheet in answer.sheets]
         if not sheets:
             self._store.state.record_refresh(now)
-            return SettlingOutcome()
+            return SettlingOutcome(), _News()
         first, last = min(sheet.day for sheet in sheets), max(sheet.day for sheet in sheets)
         known = {
             _witness_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources
@@ -124,10 +149,10 @@ class PriceSettler:
             }
         for key, fault in self._faults_to_record(faults, first, last):
             witnesses[key] = replace(witnesses[key], reason=fault.reason, detail=fault.detail)
-        self._store_witnesses(known, witnesses, waits_from)
+        news = self._store_witnesses(known, witnesses, waits_from)
         if any(witnesses[sheet.source, sheet.zone, sheet.day].reason != ReasonCode.OFF for sheet in sheets):
             self._store.state.record_refresh(now)
-        return outcome
+        return outcome, news
 
     def _settled_days(self, first: date, last: date) -> _Settled:
         found: _Settled = {zone: {} for zone in self._market.zones}
@@ -191,9 +216,9 @@ class PriceSettler:
 
     def _store_witnesses(
         self, known: Mapping[_Key, Witness], witnesses: Mapping[_Key, Witness], waits_from: date
-    ) -> None:
-        """Store changed witnesses. Log the days held back for a new reason, and the days that are now accepted."""
-        news = [
+    ) -> _News:
+        """Store changed witnesses. Return the days held back for a new reason, and the days that are now accepted."""
+        held = [
             one
             for key, one in witnesses.items()
             if one.reason and (key not in known or known[key].reason != one.reason)
@@ -203,14 +228,17 @@ class PriceSettler:
         # answer. A new witness of these days is stored only to show why its prices are held back.
         kept = [one for key, one in witnesses.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(
-            *(one for one in kept if known.get(_witness_key(one)) != one), is_news=bool(news or passed)
+            *(one for one in kept if known.get(_witness_key(one)) != one), is_news=bool(held or passed)
         )
-        for one in news:
+        return _News(held, passed)
+
+    def _report(self, news: _News) -> None:
+        for one in news.held:
             self._on_held(one.source, one.reason)
-        for line in held_back_lines(news):
+        for line in held_back_lines(news.held):
             _LOG.warning(line)
-        for source in dict.fromkeys(source for source, _, _ in passed):
-            days = [(zone, day) for other, zone, day in passed if other == source]
+        for source in dict.fromkeys(source for source, _, _ in news.passed):
+            days = [(zone, day) for other, zone, day in news.passed if other == source]
             _LOG.info("%s's prices of %s are now accepted", source, zones_and_days_in_words(days))
 
 

@@ -164,9 +164,6 @@ class CovariateBook:
 
     def remove_damaged(self) -> list[DamagedRow]:
         """Delete the damaged rows, and return them. Raises StoreError."""
-        with self._database.reading() as connection:
-            if not self.rows.find_damaged(connection):
-                return []
         with self._database.writing() as connection:
             removed = self.rows.remove_damaged(connection)
             if removed:

@@ -26,6 +26,13 @@ class TransactionCounter(Protocol):
         """Count a transaction that was open for `seconds`. `failed` is true if the database caused an error."""
 
 
+class _OpenTransactions(threading.local):
+    """The transactions that are open in one thread, for the contexts within them."""
+
+    reading: Connection | None = None
+    writing: Connection | None = None
+
+
 def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
     """Count nothing."""
 
@@ -42,7 +49,7 @@ class Database:
         """The connections to SQLite or PostgreSQL. `replace_by` replaces this object."""
         self._count: TransactionCounter = _count_nothing
         self._check_before_commit: Callable[[Connection], None] | None = None
-        self._view = threading.local()
+        self._open = _OpenTransactions()
         self._users_condition = threading.Condition()
         self._users = 0
         self._is_closed = False
@@ -65,8 +72,11 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a consistent view of the data. Raises StoreError."""
-        shared: Connection | None = getattr(self._view, "connection", None)
+        """Open a consistent view of the data. Raises StoreError.
+
+        Within `writing` or `one_view`, use the transaction that this thread has open.
+        """
+        shared = self._open.reading if self._open.writing is None else self._open.writing
         if shared is not None:
             yield shared
             return
@@ -77,19 +87,29 @@ class Database:
     def one_view(self) -> Iterator[None]:
         """Within this context, all reads of this thread share one consistent view of the data. Raises StoreError."""
         with self.reading() as connection:
-            self._view.connection = connection
+            self._open.reading = connection
             try:
                 yield
             finally:
-                self._view.connection = None
+                self._open.reading = None
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError."""
+        """Open a transaction for writing. Only one such transaction is open at a time. Raises StoreError.
+
+        All reads and writes of this thread within this context belong to the transaction: all writes are kept, or none.
+        """
+        if self._open.writing is not None:
+            yield self._open.writing
+            return
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._delaying_close(), self._checked_access("write"), self.system.writing() as connection:
-            yield connection
+            self._open.writing = connection
+            try:
+                yield connection
+            finally:
+                self._open.writing = None
             if self._check_before_commit is not None:
                 self._check_before_commit(connection)
 

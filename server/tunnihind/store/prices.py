@@ -190,9 +190,6 @@ class PriceBook:
 
     def remove_damaged(self) -> list[DamagedRow]:
         """Delete the damaged rows, and return them. Raises StoreError."""
-        with self._database.reading() as connection:
-            if not self.rows.find_damaged(connection):
-                return []
         with self._database.writing() as connection:
             removed = self.rows.remove_damaged(connection)
             if removed:

@@ -3,7 +3,7 @@
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -51,6 +51,14 @@ class StateBook:
         """Store the value of `key` in place of an earlier value. Raises StoreError."""
         with self._database.writing() as connection:
             self.write_in(connection, key, value)
+
+    def change(self, key: str, shape: Any, make: Callable[[Any], Fact]) -> None:  # noqa: ANN401  as `read`
+        """Replace the value of `key` by the result of `make`, in one transaction. Raises StoreError.
+
+        `make` gets the earlier value as `read` returns it.
+        """
+        with self._database.writing():
+            self.write(key, make(self.read(key, shape)))
 
     def write_served_fact(self, key: str, value: Fact) -> None:
         """Store the value of `key`, and record that the served data have changed. Raises StoreError."""

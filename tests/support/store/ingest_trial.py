@@ -5,12 +5,15 @@ from datetime import date, timedelta
 from aiohttp import ClientSession
 
 from tests.support.clocks import JumpingClock, local
-from tests.support.store.pipelines import RecordingObserver
+from tests.support.store.pipelines import RecordingObserver, plain_run
+from tests.support.store.stores import whole_day
 from tests.support.upstreams import FakeElering, FakeEntsoe
 from tests.support.upstreams.elering import Quotes, flat_quotes
 from tests.support.upstreams.entsoe import TOKEN
+from tests.support.upstreams.sources import ScriptedPrices, estonian_quotes
 from tunnihind.errors import SourceUnreachable
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, ZONES, day_start
+from tunnihind.pipeline.back_fill import YEARS_FILLED_KEY, record_filled_part
 from tunnihind.pipeline.prices import PriceIngest
 from tunnihind.sources.base import PriceSource
 from tunnihind.sources.elering import EleringPrices
@@ -21,6 +24,7 @@ from tunnihind.store.store import Store
 TODAY = date(2025, 12, 15)
 TOMORROW = TODAY + timedelta(days=1)
 NOW = local("2025-12-15 14:05")
+TAKEOVER_FIRST = TODAY - timedelta(days=2)
 DOWN = SourceUnreachable("first", "no answer within 60 s")
 
 
@@ -72,3 +76,23 @@ def changed(quotes: Quotes, hours: int, by: float, day: date = TODAY) -> Quotes:
 
 def held(store: Store) -> set[tuple[str, str, date, str]]:
     return {(case.source, case.zone, case.day, case.reason) for case in store.witnesses.held_back()}
+
+
+def takeover_quotes() -> Quotes:
+    """Return the right quotes of `takeover_trial`."""
+    return estonian_quotes(TAKEOVER_FIRST, TOMORROW)
+
+
+def takeover_trial(store: Store) -> IngestTrial:
+    """Return a trial in which two sources are right."""
+    return IngestTrial(store, *(ScriptedPrices(takeover_quotes(), name=name) for name in ("elering", "entsoe")))
+
+
+async def fill_with_wrong_prices(store: Store) -> None:
+    """Fill two years from one source that is wrong."""
+    quotes = {"ee": {ts: price + 40.0 for ts, price in takeover_quotes()["ee"].items()}}
+    await IngestTrial(store, ScriptedPrices(quotes, name="elering")).ingest(TAKEOVER_FIRST, TOMORROW)
+    store.prices.add(whole_day(TODAY - timedelta(days=400), zones=("ee",)), source="elering", seen_ts=NOW)
+    store.runs.add(plain_run(NOW))
+    for year in ("2024", "2025"):
+        record_filled_part(store.state, YEARS_FILLED_KEY, year, NOW + 1)

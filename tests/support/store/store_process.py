@@ -3,6 +3,7 @@
 A job starts at the first line on its standard input, and reports on its standard output.
 """
 
+import asyncio
 import os
 import resource
 import signal
@@ -11,6 +12,7 @@ from datetime import date, timedelta
 
 from sqlalchemy import event
 
+from tests.support.store.ingest_trial import TAKEOVER_FIRST, TOMORROW, takeover_trial
 from tests.support.store.pipelines import plain_runs
 from tests.support.store.stores import whole_day
 from tunnihind.errors import StoreError
@@ -77,6 +79,13 @@ def die_adding_runs(url: str, hours: str) -> None:
     store.runs.add_forecast(plain_runs(day_start(FIRST) + int(hours) * HOUR_S))
 
 
+def die_taking_over(url: str) -> None:
+    """Let two sources contradict the wrong prices that are stored. Be killed when the wrong prices are deleted."""
+    store = Store(url)
+    _be_killed_after("DELETE FROM prices", store)
+    asyncio.run(takeover_trial(store).ingest(TAKEOVER_FIRST, TOMORROW, after_s=HOUR_S))
+
+
 def fill_disk(url: str, megabytes: str) -> None:
     """Add days until the disk is full, then read. Files may grow to a number of megabytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(megabytes) << 20, int(megabytes) << 20))
@@ -106,6 +115,9 @@ def read_and_write(url: str) -> None:
 
 
 if __name__ == "__main__":
-    jobs = {job.__name__: job for job in (open_new, add_days, die_adding, die_adding_runs, fill_disk, read_and_write)}
+    jobs = {
+        job.__name__: job
+        for job in (open_new, add_days, die_adding, die_adding_runs, die_taking_over, fill_disk, read_and_write)
+    }
     sys.stdin.readline()
     jobs[sys.argv[1]](*sys.argv[2:])
