@@ -100,6 +100,12 @@ def test_the_night_rate_holds_on_the_public_holidays_of_the_zones_country(day: s
     assert {zone for zone in Zone if Tariff(zone=zone, rows=[row]).price(0, noon) == 1.0} == countries
 
 
+@pytest.mark.parametrize("day", ["2026-01-02", "2026-01-17", "2026-06-22", "2026-06-27"])
+def test_the_night_rate_holds_on_both_days_that_latvia_swaps(day: str) -> None:
+    row = TariffRow(vat_rate=0, network_day=2.0, network_night=1.0)
+    assert Tariff(zone=LV, rows=[row]).price(0, instant(f"{day}T12:00:00+02:00")) == 1.0
+
+
 def test_only_estonia_has_packages_and_fees_in_the_table() -> None:
     assert rate_table_of(EE).packages.keys() == set(Package) - {Package.OWN}
     assert rate_table_of(EE).fees

@@ -1,12 +1,14 @@
 from datetime import date, datetime
 
+import holidays
 import numpy as np
 import pytest
 
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.calendar import DayClass, clock_hours, day_class
-from tunnihind.forecast.known_days.grid import PricesByDay, consecutive_hours, days_between
-from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, SeriesKey, day_start, hours_of
+from tunnihind.forecast.known_days.grid import DayGrid, PricesByDay, consecutive_hours, days_between
+from tunnihind.forecast.known_days.season import Season
+from tunnihind.market import DELIVERY_TZ, ESTONIA, HOUR_S, MARKETS, Market, SeriesKey, day_start, hours_of
 from tunnihind.price_series import PriceSeries
 
 SPRING = date(2025, 3, 30)
@@ -28,6 +30,52 @@ AUTUMN = date(2025, 10, 26)
 )
 def test_public_holidays_are_sundays_also_on_a_workday_or_saturday(day: date, expected: DayClass) -> None:
     assert day_class(day, ESTONIA.country) is expected
+
+
+SEVEN_YEARS = days_between(date(2021, 1, 1), date(2027, 12, 31))
+WEEKDAY_CLASSES = [DayClass.WORKDAY] * 5 + [DayClass.SATURDAY, DayClass.SUNDAY]
+
+zones = pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)
+"""The four zones. Only Latvia has Saturdays on which people work."""
+
+
+def worked_saturdays(market: Market) -> set[date]:
+    return set(holidays.country_holidays(market.country, years=range(2021, 2028)).weekend_workdays)
+
+
+@zones
+def test_a_worked_saturday_is_a_workday_and_other_days_are_as_ever(market: Market) -> None:
+    days_off, worked = holidays.country_holidays(market.country, years=range(2021, 2028)), worked_saturdays(market)
+
+    def expected(day: date) -> DayClass:
+        if day in worked:
+            return DayClass.WORKDAY
+        return DayClass.SUNDAY if day in days_off else WEEKDAY_CLASSES[day.weekday()]
+
+    assert {day: day_class(day, market.country) for day in SEVEN_YEARS} == {day: expected(day) for day in SEVEN_YEARS}
+
+
+@zones
+def test_a_worked_saturday_has_the_column_of_a_friday(market: Market) -> None:
+    season, worked = Season.of(DayGrid.between(SEVEN_YEARS[0], SEVEN_YEARS[-1]), market), worked_saturdays(market)
+    columns = [4 if day in worked else day.weekday() for day in SEVEN_YEARS]
+    assert season.weekday.argmax(axis=1).tolist() == columns
+    assert (season.weekday.sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("day", "expected"),
+    [
+        (date(2026, 1, 17), DayClass.WORKDAY),
+        (date(2026, 6, 27), DayClass.WORKDAY),
+        (date(2026, 6, 20), DayClass.SATURDAY),
+        (date(2026, 1, 2), DayClass.SUNDAY),
+        (date(2026, 6, 22), DayClass.SUNDAY),
+    ],
+)
+def test_latvias_swapped_days_count_by_whether_people_work(day: date, expected: DayClass) -> None:
+    assert day_class(day, "LV") is expected
+    assert day_class(day, "EE") is WEEKDAY_CLASSES[day.weekday()]
 
 
 @pytest.mark.parametrize("day", [SPRING, AUTUMN, date(2025, 7, 1)])

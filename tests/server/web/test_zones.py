@@ -211,6 +211,11 @@ def test_each_country_has_its_own_days_of_rest(zone: Zone, holiday: str) -> None
     assert all(noon_is_day(other, holiday) for other in ZONES if other != zone and holiday != "2026-05-01")
 
 
+@pytest.mark.parametrize("day", ["2026-01-02", "2026-01-17", "2026-06-22", "2026-06-27"])
+def test_both_days_that_latvia_swaps_are_days_of_rest_for_the_network(day: str) -> None:
+    assert not noon_is_day("lv", day)
+
+
 def noon_is_day(zone: Zone, day: str) -> bool:
     tariff = OwnTariff(MARKETS[zone], margin=0.0, day=5.0, night=3.0, other=0.0)
     return tariff.network_rate_period(instant(f"{day}T12:00:00+02:00")) == "day"

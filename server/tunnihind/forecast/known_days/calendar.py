@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.market import hours_of
-from tunnihind.public_holidays import is_holiday
+from tunnihind.public_holidays import is_holiday, is_working_day
 
 CLOCK_HOURS: Final = 24
 
@@ -17,7 +17,6 @@ HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOC
 """The number of hours between two clock hours, the shorter way around the clock, shape (24, 24)."""
 
 _SATURDAY: Final = 5
-_SUNDAY: Final = 6
 CHANGE_HOUR: Final = 2
 """The Central European clock hour that the clock change removes in March and repeats in October."""
 
@@ -26,6 +25,7 @@ class DayClass(IntEnum):
     """The demand classes. A member's value is the index of its row or column in tables by demand class."""
 
     WORKDAY = 0
+    """Saturdays on which people work belong to this class too."""
     SATURDAY = 1
     SUNDAY = 2
     """Public holidays belong to this class too."""
@@ -34,9 +34,10 @@ class DayClass(IntEnum):
 @lru_cache(maxsize=8192)
 def day_class(day: date, country: str) -> DayClass:
     """Return the demand class of a delivery day in a country. `country` is an ISO 3166 code."""
-    if day.weekday() == _SUNDAY or is_holiday(day, country):
-        return DayClass.SUNDAY
-    return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
+    if is_working_day(day, country):
+        return DayClass.WORKDAY
+    is_saturday = day.weekday() == _SATURDAY and not is_holiday(day, country)
+    return DayClass.SATURDAY if is_saturday else DayClass.SUNDAY
 
 
 def clock_hours(day: date) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 import numpy as np
@@ -10,9 +11,10 @@ from tunnihind.forecast.known import Floats, Instants
 from tunnihind.forecast.known_days.grid import DayGrid, days_between
 from tunnihind.forecast.replay.learnt import LearntData, LearntKeeper
 from tunnihind.market import DAY_S, HOUR_S, Market
-from tunnihind.public_holidays import is_holiday
+from tunnihind.public_holidays import is_holiday, is_working_day
 
 _MEAN_YEAR_DAYS: Final = 365.2425
+_FRIDAY: Final = 4
 _LOWEST_SINE: Final = -0.2
 """In `Season.sun`, lower sines of the sun's elevation are raised to this value, because a sun so low gives no light."""
 
@@ -21,11 +23,12 @@ _LOWEST_SINE: Final = -0.2
 class Season:
     """The calendar and the sun's elevation for each day of a day grid.
 
-    `weekday` (days, 7) is 1 in the column of the day's weekday (Monday first), and 0 in the other columns. `holiday`
-    (days,) is 1 on public holidays of the zone's country, and 0 on other days. `neighbour_holiday` (days,) is the share
-    of the neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine
-    of a yearly cycle, followed by the sine and the cosine of a half-yearly cycle. `sun` (days, 24) holds the sine of
-    the sun's elevation in the middle of each hour, at least `_LOWEST_SINE`.
+    `weekday` (days, 7) is 1 in the column of the day's weekday (Monday first), and 0 in the other columns. A Saturday
+    on which people work counts as a Friday. `holiday` (days,) is 1 on public holidays of the zone's country, and 0 on
+    other days. `neighbour_holiday` (days,) is the share of the neighbouring countries that have a public holiday on the
+    day. `phase` (days, 4) holds the sine and the cosine of a yearly cycle, followed by the sine and the cosine of a
+    half-yearly cycle. `sun` (days, 24) holds the sine of the sun's elevation in the middle of each hour, at least
+    `_LOWEST_SINE`.
     """
 
     weekday: Floats
@@ -40,7 +43,7 @@ class Season:
         days = days_between(grid.first, grid.day(grid.day_count - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
-            weekday=np.eye(7)[[day.weekday() for day in days]],
+            weekday=np.eye(7)[[_demand_weekday(day, market.country) for day in days]],
             holiday=np.array([float(is_holiday(day, market.country)) for day in days]),
             neighbour_holiday=np.array(
                 [np.mean([is_holiday(day, country) for country in market.neighbour_countries]) for day in days]
@@ -79,6 +82,11 @@ class SeasonCache:
         if self._keeper is not None:
             self._keeper.keep(name, LearntData.from_dataclass(season))
         return season
+
+
+def _demand_weekday(day: date, country: str) -> int:
+    """Return the weekday, 0 to 6, whose demand a day has: a Saturday on which people work counts as a Friday."""
+    return min(day.weekday(), _FRIDAY) if is_working_day(day, country) else day.weekday()
 
 
 def _sun_sines(grid: DayGrid, market: Market) -> Floats:
