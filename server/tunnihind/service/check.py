@@ -26,6 +26,7 @@ from tunnihind.settings import Settings
 from tunnihind.settling.sheet import HeldReason, checked_prices, reason_to_doubt
 from tunnihind.sources.base import CovariateSource, DaySheet, PriceSource
 from tunnihind.sources.configured import configured_sources
+from tunnihind.sources.open_meteo import OpenMeteo
 from tunnihind.sources.upstream import RecordedAnswer, answer_recorder, open_session
 
 _HISTORY_DAYS_AGO: Final = 7
@@ -113,11 +114,12 @@ async def _check_forecast(source: CovariateSource, now: int, market: Market) -> 
     def examine(series: Mapping[str, IssuedSeries]) -> tuple[str, tuple[str, ...]]:
         reach, faults = _reach_and_faults(list(series.values()), market, least_until=now)
         missing = sorted(set(source.covariate_names) - series.keys())
-        by_name = source.back_fill.by == "month" or any(one.run_ts is not None for one in series.values())
+        # Other sources may have forecasts without a weather run.
+        uses_fallback = isinstance(source, OpenMeteo) and all(one.run_ts is None for one in series.values())
         return reach, (
             *faults,
             *([f"there are no values of {', '.join(missing)}"] if missing else []),
-            *([] if by_name else ["the Single Runs API gave no run; the forecast API is used instead"]),
+            *(["the Single Runs API gave no run; the forecast API is used instead"] if uses_fallback else []),
         )
 
     return await _check_answer(f"{source.name} (forecast)", partial(source.newest_forecasts, now), examine)

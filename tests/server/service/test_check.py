@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 
 import pytest
 import stamina
@@ -16,6 +17,9 @@ from tests.support.upstreams.entsoe import TOKEN
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 from tunnihind.service.check import CheckResult, check_sources
 from tunnihind.settings import Settings
+from tunnihind.sources.base import BackFillPace
+from tunnihind.sources.configured import Sources
+from tunnihind.sources.simulated import SimulatedSource
 from tunnihind.sources.upstream import RecordedAnswer, RequestPolicy
 
 TODAY = date(2025, 12, 15)
@@ -158,6 +162,21 @@ async def test_a_redirect_to_another_host_is_told(world: World, monkeypatch: pyt
     assert list(found) == ["open-meteo (forecast)", "open-meteo (history)"]
     assert "https://new.example/v1/forecast" in found["open-meteo (history)"][0]
     assert "the forecast API is used instead" in found["open-meteo (forecast)"][0]
+
+
+@pytest.mark.parametrize("by", ["day", "month"])
+async def test_a_source_without_weather_runs_is_not_taken_for_open_meteo(
+    world: World, monkeypatch: pytest.MonkeyPatch, by: Literal["day", "month"]
+) -> None:
+    class LoadForecasts(SimulatedSource):
+        name = "load"
+        back_fill = BackFillPace(by=by)
+
+    source = LoadForecasts(clock=StillClock(EVENING))
+    monkeypatch.setattr("tunnihind.service.check.configured_sources", lambda *_, **_options: Sources((), (source,)))
+    found = await world.check()
+    assert list(found) == ["load (forecast)", "load (history)"]
+    assert faults(found) == {}
 
 
 async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
